@@ -20,7 +20,7 @@ from sandbox.aws.moto import tokens
 from sandbox.aws.moto.server import MotoServer
 from sandbox.aws.moto.server import start as start_moto
 from sandbox.aws.provider import AwsProvider
-from sandbox.aws.types import MAPPINGS
+from sandbox.aws.terraform.processes import TOOL, Processes
 from sandbox.aws.warm import warm
 from sandbox.cluster import apiserver
 from sandbox.cluster.apiserver import ApiServer, ApiServerConfig, EtcdBackedServers
@@ -201,6 +201,7 @@ class Sandbox:
         self._clients: Clients | None = None
         self._publishing = threading.Lock()
         self._pki: Pki
+        self._processes: Processes
         self._kubernetes: str
         self.pool: ClusterPool
         self.targets: Targets
@@ -300,7 +301,9 @@ class Sandbox:
         self._clients = moto.clients
         addons = AddonReleases(self.targets, charts)
         moto.attach(self.pool, self.registry, addons, self._of_slot)
-        world = World(self._clients, self.pool, addons, notes)
+        self._processes = Processes(self._settings.home / "logs" / f"{TOOL}.log")
+        self._stops.append(("the providers", self._processes.stop))
+        world = World(self._clients, self.pool, addons, notes, self._processes)
         return self._served("the aws provider", serve(AwsProvider(world)))
 
     def _serve_kubernetes(self, notes: Notes, charts: Charts) -> Served:
@@ -328,7 +331,7 @@ class Sandbox:
                 "moto": metadata.version("moto"),
                 KUBERNETES: self._kubernetes,
             },
-            in_moto=sorted(MAPPINGS),
+            in_moto=sorted(self._processes.types.tokens()),
         )
         self._clusters_changed()
 

@@ -139,7 +139,7 @@ FREE_BYTES = 512 << 20
 """Minimum of free disk space. etcd takes 128 MB at once for its log, an API server with a large chart 50 MB more."""
 ANSWER_SECONDS = 5.0
 """The daemon answers in milliseconds, and in a second or two while a large stack is created on a busy machine."""
-REQUIRED = ("etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler", "kwok")
+REQUIRED = ("etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler", "kwok", "terraform-provider-aws")
 
 
 @dataclass(frozen=True)

@@ -1,97 +1,67 @@
-"""Asking the account at preview what it would refuse of a planned creation or update: nothing is changed by that.
+"""Asking the account at preview what it would refuse of a planned change: nothing is changed by that.
 
-The calls are those that the change would make, up to the first whose parameters need what the account would answer.
+The provider applies the plan with a mark, by which the account judges the first request that would change something
+(`moto.questions`). Values that nobody knows yet are texts that the account's rules skip.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, fields
-from typing import Any
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any, Final
 
-from sandbox.aws.client import Aws, AwsError
-from sandbox.aws.lifecycle import Lifecycle
-from sandbox.aws.limits.members import tree
-from sandbox.aws.mapping import ALWAYS, Inputs, ResourceMapping
-from sandbox.aws.rules import requests
-from sandbox.aws.schema import Schema
-from sandbox.aws.shapes import to_api
-from sandbox.rpc.errors import ProviderError
+from sandbox.aws.client import AwsError
+from sandbox.aws.moto import questions
+from sandbox.aws.terraform import objects
+from sandbox.aws.terraform.acting import Acting
+from sandbox.aws.terraform.messages import Unknown
+from sandbox.aws.terraform.objects import Plan, State
 from sandbox.rpc.wire import UNKNOWN
+
+SECONDS: Final = 20.0
+"""The longest that a provider may take until its first request: it may try for minutes what it thinks will pass."""
 
 
 class RefusedError(AwsError):
     """What the account would refuse."""
 
 
-@dataclass(frozen=True)
-class Asking(Aws):
-    """The account, which only says what it would refuse; what reads is answered."""
-
-    def call(self, service: str, operation: str, **parameters: Any) -> dict[str, Any]:
-        """Raises RefusedError if it would refuse the request."""
-        if operation.startswith(requests.READS):
-            return super().call(service, operation, **parameters)
-        for code, text in requests.problems(self, service, operation, parameters, planned=True):
-            name = f"{service} {operation}"
-            raise RefusedError(name, code, text)
-        return {}
-
-
-def _of(aws: Aws) -> Asking:
-    return Asking(**{one.name: getattr(aws, one.name) for one in fields(aws)})
+def ask(acting: Acting, plan: Plan) -> None:
+    """Ask about a plan. Raises RefusedError."""
+    with questions.asked() as question, acting.plugin() as plugin:
+        future = plugin.begin(
+            "ApplyResourceChange",
+            **objects.request(acting.type, _guessed(plan)),
+            provider_meta=objects.meta(questions.MARK, question.number),
+        )
+        future.add_done_callback(lambda _: question.judged.set())
+        question.judged.wait(SECONDS)
+        future.cancel()
+        for code, text in question.problems:
+            raise RefusedError(acting.type.token, code, text)
 
 
-def creation(aws: Aws, known: Schema, mapping: ResourceMapping | None, inputs: Inputs) -> None:
-    """Ask about a creation. Raises RefusedError."""
-    account = _of(aws)
-    if mapping is None:
-        _record(account, known.type, inputs)
-        return
-    lifecycle = Lifecycle(account, known, mapping)
-    sent = lifecycle.sent(inputs)
-    _tried(lifecycle.begin, sent)
-    for setting in mapping.settings:
-        if setting.at_create and ALWAYS not in setting.keys and (setting.is_general or set(setting.keys) & set(inputs)):
-            _tried(lifecycle.apply, setting, UNKNOWN, sent)
+def _guessed(plan: Plan) -> Plan:
+    """The plan, of whose unknown inputs a text stands for each."""
+    config = {key: _guess(value) for key, value in (plan.config or {}).items()}
+    value = {key: _over(item, config.get(key)) for key, item in (plan.after.value or {}).items()}
+    return replace(plan, config=config, after=State(value, plan.after.private))
 
 
-def update(
-    aws: Aws, known: Schema, mapping: ResourceMapping | None, id: str, inputs: Inputs, changed: set[str] | None
-) -> None:
-    """Ask about an update of these inputs. Raises RefusedError."""
-    if mapping is None or changed is None:
-        return
-    lifecycle = Lifecycle(_of(aws), known, mapping)
-    sent = {**mapping.defaults, **lifecycle.sent(inputs)}
-    for setting in mapping.settings_for(changed):
-        if ALWAYS not in setting.keys:
-            _tried(lifecycle.apply, setting, id, sent)
+def _guess(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {key: _guess(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_guess(item) for item in value]
+    return UNKNOWN if isinstance(value, Unknown) else value
 
 
-def _record(account: Asking, type_token: str, inputs: Inputs) -> None:
-    """A record's creation, by the members of its first operation."""
-    known = tree(account, type_token)
-    if known is None:
-        return
-    service, operation = known.operations.service, known.operations.operations[0]
-    parameters: dict[str, Any] = {}
-    for name, member in known.members.items():
-        if member.operation == operation and member.shape is not None and member.member and name in inputs:
-            *above, last = member.member.split(".")
-            place = parameters
-            for part in above:
-                place = place.setdefault(part, {})
-            if isinstance(place, dict):
-                place[last] = to_api(member.shape, inputs[name])
-    account.call(service, operation, **parameters)
-
-
-def _tried(step: Callable[..., Any], *arguments: Any) -> None:
-    """A step, which may need what only an answer has."""
-    try:
-        step(*arguments)
-    except RefusedError:
-        raise
-    except (ProviderError, LookupError, TypeError, ValueError, AttributeError):
-        return
+def _over(planned: Any, config: Any) -> Any:
+    """A planned value, with the configuration's where it isn't known."""
+    if isinstance(planned, Unknown):
+        return planned if config is None else config
+    if isinstance(planned, Mapping) and isinstance(config, Mapping):
+        return {key: _over(item, config.get(key)) for key, item in planned.items()}
+    if isinstance(planned, list) and isinstance(config, list) and len(planned) == len(config):
+        return [_over(one, other) for one, other in zip(planned, config, strict=True)]
+    return planned

@@ -220,11 +220,15 @@ def credentials(endpoint: str, account: str, region: str) -> dict[str, str]:
         account: AWS account, 12 digits.
         region: Default AWS Region of clients.
     """
-    clients = Clients(endpoint)
-    answer = Aws(clients, region, account).call(
+    return keys(Aws(Clients(endpoint), region, account))
+
+
+def keys(aws: Aws) -> dict[str, str]:
+    """The same, for an account and region."""
+    answer = aws.call(
         "sts",
         "assume_role",
-        RoleArn=f"arn:{clients.partition(region)}:iam::{account}:role/{ROLE}",
+        RoleArn=f"arn:{aws.partition}:iam::{aws.account}:role/{ROLE}",
         RoleSessionName="shell",
         DurationSeconds=DURATION_SECONDS,
     )
@@ -234,8 +238,8 @@ def credentials(endpoint: str, account: str, region: str) -> dict[str, str]:
         "AWS_SECRET_ACCESS_KEY": session["SecretAccessKey"],
         "AWS_SESSION_TOKEN": session["SessionToken"],
         # boto3 and the AWS CLI read the first, other SDKs the second.
-        "AWS_DEFAULT_REGION": region,
-        "AWS_REGION": region,
+        "AWS_DEFAULT_REGION": aws.region,
+        "AWS_REGION": aws.region,
     }
 
 
@@ -254,6 +258,8 @@ class World:
     clusters: Clusters | None = None
     addons: ManagedAddons | None = None
     notes: Notes | None = None
+    processes: Any = None
+    """The Terraform providers that act on the account; by default, ones of the provider's own."""
 
 
 def session(world: World, config: Mapping[str, Any]) -> Aws:

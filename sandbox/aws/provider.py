@@ -1,80 +1,32 @@
-"""The sandbox's aws provider: checks every type, keeps those with a mapping in moto and the others as records."""
+"""The sandbox's aws provider: it checks every type, lets the Terraform provider act, and records what that lacks."""
 
 from __future__ import annotations
 
-import hashlib
+import time
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from sandbox.aws import asking, client, drift, invokes, lookups, records, rules, tags, validators
-from sandbox.aws.client import Aws, World
-from sandbox.aws.kinds import ListOf, MapOf, ObjectOf, stated_problems
-from sandbox.aws.lifecycle import Lifecycle
+from sandbox.aws import asking, client, invokes, lacking, naming, records, rules, validators
+from sandbox.aws.client import Aws, AwsError, World
+from sandbox.aws.kinds import stated_problems
 from sandbox.aws.limits import values
-from sandbox.aws.limits.members import tree
-from sandbox.aws.mapping import Inputs, ResourceMapping
-from sandbox.aws.outputs import planned_change, planned_creation
-from sandbox.aws.replacement import forces_new
-from sandbox.aws.rules.rule import Case, Moment
+from sandbox.aws.moto.kept import UNANSWERED
+from sandbox.aws.rules.rule import Case, Inputs, Moment
 from sandbox.aws.schema import Schema, schema
-from sandbox.aws.types import MAPPINGS
-from sandbox.aws.types.eks import DEFAULT_VERSION
+from sandbox.aws.terraform import acting
+from sandbox.aws.terraform.acting import Acting
+from sandbox.aws.terraform.processes import Processes
 from sandbox.notes import Note, NoteKind
 from sandbox.rpc import diff, wire
-from sandbox.rpc.diff import DEFAULTS_KEY, Change, Diff, Path
-from sandbox.rpc.errors import ProviderError
+from sandbox.rpc.diff import DEFAULTS_KEY, Change, Diff
+from sandbox.rpc.errors import PartialFailureError, ProviderError
 from sandbox.rpc.hooks import Failure, ReadResult, Resource, Values
 from sandbox.rpc.provider import Provider
-
-# Names that AWS requires and a program may omit.
-#
-# They have the form of pulumi-aws: `<logical name>-<7 hex digits>`, or the engine's proposal by the project's
-# `pulumi:autonaming`, truncated to the service's limit.
-
-DIGITS = 7
-PROPERTY = "name"
-
-
-def property_of(mapping: ResourceMapping | None) -> str:
-    """The input with a type's name."""
-    return mapping.name if mapping else PROPERTY
-
-
-def with_name(
-    schema: Schema, mapping: ResourceMapping | None, resource: Resource, news: Values, olds: Values, seed: bytes
-) -> Values:
-    """The inputs with a name. A name generated earlier is kept; otherwise every run would replace the object."""
-    name = property_of(mapping)
-    prefix = f"{name}Prefix"
-    if name not in schema.inputs or news.get(name) is not None:
-        return news
-    if DEFAULTS_KEY in olds and name in olds[DEFAULTS_KEY] and olds.get(prefix) == news.get(prefix) and name in olds:
-        generated = olds[name]
-    else:
-        generated = _generate(mapping, resource, news.get(prefix), seed)
-    return {**news, name: generated, DEFAULTS_KEY: [name]}
-
-
-def is_generated(inputs: Values, name: str) -> bool:
-    """Whether the name was generated here, so that a replacement can exist beside the old object."""
-    return name in (inputs.get(DEFAULTS_KEY) or ())
-
-
-def _generate(mapping: ResourceMapping | None, resource: Resource, prefix: str | None, seed: bytes) -> str:
-    form = mapping.name_form if mapping else "{}"
-    limit = (mapping.name_limit if mapping else 255) - len(form.format(""))
-    if resource.proposed_name and prefix is None:
-        stem = resource.proposed_name[:limit]
-    else:
-        digits = hashlib.sha256(seed + resource.urn.encode()).hexdigest()[:DIGITS]
-        stem = (prefix if prefix is not None else f"{resource.name}-")[: limit - DIGITS] + digits
-    name = form.format(stem)
-    return name.lower() if mapping and mapping.service == "s3" else name
-
+from spec.catalog import kubernetes
 
 # Finding at preview what would be refused of the inputs alone: by AWS's service models (`limits`), by `rules`, and by
-# the provider as its documentation says (`documented`) or its source (`validators`).
+# `validators`.
 #
 # Values that are not known yet are not checked. In an `up` the engine asks again once they are known.
 
@@ -85,34 +37,30 @@ def check(aws: Aws, type_token: str, inputs: Inputs, given: Inputs | None = None
     A name that was generated is not among the `given`: it conflicts with no prefix.
     """
     failures = values.check(aws, type_token, inputs)
-    stated = _stated(aws, type_token, inputs if given is None else given)
+    stated = _stated(type_token, inputs if given is None else given)
     for more in (rules.problems(aws, type_token, inputs), stated):
         reported = {one.property for one in failures}
         failures += [one for one in more if one.property not in reported]
     return failures
 
 
-def _stated(aws: Aws, type_token: str, inputs: Inputs) -> list[Failure]:
-    """What the provider refuses at plan. A list of its documentation counts where AWS's newer model has none."""
+def _stated(type_token: str, inputs: Inputs) -> list[Failure]:
+    """What rows of `validators` refuse."""
     known = schema(type_token)
-    if known is None:
-        return []
-    members = tree(aws, type_token)
-    listed = members.listed if members is not None else ()
-    return list(stated_problems(known.inputs, inputs, validators.of(type_token), listed))
+    return list(stated_problems(known.inputs, inputs, validators.of(type_token))) if known is not None else []
 
 
 VERSION = "7.51.1"
 """The release of pulumi-aws whose types are supported."""
 
 ADDON = "aws:eks/addon:Addon"
+CLUSTER = "aws:eks/cluster:Cluster"
+
+PAUSE_SECONDS = 0.2
+"""Between two looks at whether a cluster is gone."""
 
 # A provider instance with another region manages other objects.
 _REPLACES_PROVIDER = frozenset({"region"})
-
-
-SUFFIX = 26
-"""Characters that the Terraform provider adds to a prefix (terraform-plugin-sdk v2, id.UniqueIDSuffixLength)."""
 
 
 class AwsProvider(Provider[Aws]):
@@ -124,6 +72,7 @@ class AwsProvider(Provider[Aws]):
     def __init__(self, world: World) -> None:
         super().__init__()
         self._world = world
+        self.processes = world.processes or Processes()
 
     def configure(self, config: Mapping[str, Any], peer: str) -> Aws:
         """The account and region of the instance."""
@@ -141,116 +90,146 @@ class AwsProvider(Provider[Aws]):
         known = schema(resource.type)
         if known is None:
             return news, [Failure("", f"pulumi-aws {VERSION} has no type {resource.type}")]
-        mapping = MAPPINGS.get(resource.type)
-        inputs = with_name(known, mapping, resource, news, olds, seed)
+        inputs = naming.with_name(known, resource, news, olds, seed)
         failures = known.check(inputs)
         if resource.type == ADDON and not failures:
             failures = self._addon_problems(inputs)
+        failures = failures or naming.too_long(resource.type, news)
         if not failures:
-            prefix = f"{property_of(mapping)}Prefix"
-            prefixed = news.get(prefix) is not None
-            room = mapping.name_limit - SUFFIX if mapping else None
-            if room is not None and isinstance(news.get(prefix), str) and len(news[prefix]) > room:
-                said = f"{prefix!r} has at most {room} characters, because {SUFFIX} follow, got {len(news[prefix])}"
-                return inputs, [Failure(prefix, said)]
+            prefixed = news.get(naming.prefix_of(resource.type)) is not None
             failures = check(_at(session, inputs), resource.type, _public(inputs), _public(news) if prefixed else None)
-        if (
-            resource.type == "aws:eks/cluster:Cluster"
-            and session.clusters is not None
-            and not wire.has_unknown(inputs.get("version"))
-        ):
+            failures += self._refused(session, resource, inputs, {one.property for one in failures})
+        if resource.type == CLUSTER and session.clusters is not None and not wire.has_unknown(inputs.get("version")):
             name = "" if wire.has_unknown(inputs.get("name")) else str(inputs.get("name") or "")
-            session.clusters.expect(resource.program, str(inputs.get("version") or DEFAULT_VERSION), name)
+            session.clusters.expect(resource.program, str(inputs.get("version") or kubernetes.DEFAULT), name)
         return inputs, failures
 
     def diff(
         self, session: Aws, resource: Resource, id: str, old_inputs: Values, old_outputs: Values, news: Values
     ) -> Diff:
-        """Compare old inputs with new ones, and the object's tags with the desired tags."""
-        known = _schema(resource)
-        mapping = MAPPINGS.get(resource.type)
-        changes = [c for c in diff.compare(old_inputs, news) if not _same_text(known, c.path, old_inputs, news)]
-        difference = Diff(tuple(changes)).replacing(lambda path: forces_new(resource.type, path, old_inputs, news))
-        wanted = tags.merged(_at(session, news), news)
-        shown = any(change.path[0] == "tags" for change in difference.changes) or wire.has_unknown(wanted)
-        if "tagsAll" in known.outputs and not shown and old_outputs.get("tagsAll", {}) != wanted:
-            retagged = Change(("tagsAll",), diff.UPDATE, input=False)
-            difference = replace(difference, changes=(*difference.changes, retagged))
-        if not difference.changes and self._addon_behind(resource, news):
-            difference = replace(difference, changes=(Change(("configurationValues",), diff.UPDATE, input=False),))
-        return replace(difference, delete_before_replace=_keeps_its_name(mapping, old_inputs, news))
+        """What the provider plans to change, and which of it replaces the object."""
+        acts = self._acting(session, resource, old_outputs)
+        if acts is None:
+            found = Diff(diff.compare(old_inputs, news)).replacing(lambda path: path[0] == "region")
+        else:
+            plan = acts.change(id, old_outputs, _public(news))
+            found = Diff(acts.changes(plan, old_inputs, news))
+        if not found.changes and self._addon_behind(resource, news):
+            found = replace(found, changes=(Change(("configurationValues",), diff.UPDATE, input=False),))
+        return replace(found, delete_before_replace=naming.keeps(resource.type, old_inputs, news))
 
     def preview_create(self, session: Aws, resource: Resource, inputs: Values) -> Values:
-        """The inputs, and the tags merged with the default tags."""
-        aws, known = _at(session, inputs), _schema(resource)
-        asking.creation(aws, known, MAPPINGS.get(resource.type), _public(inputs))
-        return {**planned_creation(known, inputs), **_tags_all(aws, known, inputs)}
+        """What the provider plans, if the account would not refuse it."""
+        acts = self._acting(session, resource)
+        if acts is None:
+            return records.planned(_at(session, inputs), _schema(resource), _public(inputs))
+        plan = acts.creation(_public(inputs))
+        asking.ask(acts, plan)
+        return acts.planned(plan, _public(inputs))
 
     def create(self, session: Aws, resource: Resource, inputs: Values) -> tuple[str, Values]:
-        """Create in moto, or as a record."""
-        aws, known = _at(session, inputs), _schema(resource)
-        mapping = MAPPINGS.get(resource.type)
-        if mapping is None:
-            return records.create(aws, known, resource.name, _public(inputs))
-        id, outputs = Lifecycle(aws, known, mapping).create(_public(inputs))
-        self._note_addon(resource, inputs)
-        return id, outputs
+        """Create in the account, or as a record if nothing in it answers."""
+        acts, given = self._acting(session, resource), _public(inputs)
+        if acts is not None:
+            try:
+                id, outputs = acts.make(acts.creation(given), given)
+            except PartialFailureError as error:
+                if resource.type == CLUSTER:
+                    raise _given_up(_at(session, inputs), error) from error
+                raise
+            except ProviderError as error:
+                if UNANSWERED not in str(error):
+                    raise
+            else:
+                self._made(acts, resource, id, outputs, inputs, {})
+                return id, outputs
+        return records.create(_at(session, inputs), _schema(resource), resource.name, given)
 
     def read(self, session: Aws, resource: Resource, id: str, outputs: Values, inputs: Values) -> ReadResult | None:
         """The live object; for a record, the state's values. Without values it is a `get` or an import."""
-        mapping, aws = MAPPINGS.get(resource.type), _at(session, outputs or inputs)
-        if mapping is None:
+        acts = self._acting(session, resource, outputs)
+        if acts is None:
             asked = not inputs and not outputs
+            aws = _at(session, outputs or inputs)
             return ReadResult(id, records.found(aws, _schema(resource), id) if asked else outputs, inputs)
-        found = Lifecycle(aws, _schema(resource), mapping).read(id, outputs, inputs)
-        if found is None and not inputs and not outputs:
-            raise ProviderError(lookups.absent(aws, resource.type, repr(id)))
-        return found
+        if inputs or outputs:
+            found = acts.read(id, outputs, _public(inputs))
+            if found is None:
+                return None
+            hidden = {key: value for key, value in inputs.items() if key.startswith("__")}
+            return ReadResult(found[0], found[1], {**found[2], **hidden})
+        live = acts.imported(id)
+        if live is None:
+            raise ProviderError(invokes.absent(session, resource.type, repr(id)))
+        return ReadResult(live[0], live[1], {**live[2], DEFAULTS_KEY: sorted(live[2].keys() - {"tags"})})
 
     def preview_update(
         self, session: Aws, resource: Resource, id: str, olds: Values, news: Values, old_inputs: Values
     ) -> Values:
-        """Old outputs overlaid with the new inputs; outputs that the update changes are unknown."""
-        aws, known, mapping = _at(session, news), _schema(resource), MAPPINGS.get(resource.type)
+        """What the provider plans, if the account would not refuse it."""
+        aws, acts = _at(session, news), self._acting(session, resource, olds)
         rules.refuse(Moment.CHANGE, Case(resource.type, aws, news, olds, id))
-        asking.update(aws, known, mapping, id, _public(news), _changed(old_inputs, news))
-        outputs = planned_change(aws, known, mapping, id, olds, old_inputs, news)
-        volatile = mapping.volatile if mapping and (_changed(old_inputs, news) or set()) - {"tags"} else ()
-        return {**outputs, **_tags_all(aws, known, news), **dict.fromkeys(volatile, wire.UNKNOWN)}
+        if acts is None:
+            return records.update(aws, _schema(resource), olds, _public(news))
+        plan = acts.change(id, olds, _public(news))
+        asking.ask(acts, plan)
+        return acts.planned(plan, _public(news))
 
     def update(
         self, session: Aws, resource: Resource, id: str, olds: Values, news: Values, old_inputs: Values
     ) -> Values:
-        """Send the changed inputs."""
-        aws, known, mapping = _at(session, news), _schema(resource), MAPPINGS.get(resource.type)
-        if mapping is None:
-            return records.update(aws, known, olds, _public(news), _public(old_inputs))
-        changed = _changed(old_inputs, news)
-        if known.outputs.get("tagsAll") and olds.get("tagsAll", {}) != tags.merged(aws, news):
-            changed = (changed or set()) | {"tagsAll"}
-        if changed is not None and self._addon_behind(resource, news):
-            changed |= {"configurationValues"}
-        outputs = Lifecycle(aws, known, mapping).update(id, olds, _public(news), changed)
-        self._note_addon(resource, news)
+        """Make the change."""
+        acts = self._acting(session, resource, olds)
+        if acts is None:
+            return records.update(_at(session, news), _schema(resource), olds, _public(news))
+        if self._addon_behind(resource, news):
+            self._install(_at(session, news), news)
+        outputs = acts.make(acts.change(id, olds, _public(news)), _public(news), id)[1]
+        self._made(acts, resource, id, outputs, news, old_inputs)
         return outputs
 
     def delete(self, session: Aws, resource: Resource, id: str, outputs: Values, old_inputs: Values) -> None:
-        """Delete from moto, or as a record."""
-        aws, known, mapping = _at(session, outputs), _schema(resource), MAPPINGS.get(resource.type)
-        if mapping is None:
-            records.delete(aws, known, outputs)
-            return
+        """Delete from the account; a record has nothing there."""
         if resource.type == ADDON and self._world.notes is not None:
             self._world.notes.clear(resource.urn)
-        Lifecycle(aws, known, mapping).delete(id, outputs)
+        acts = self._acting(session, resource, outputs)
+        if acts is not None and resource.type == CLUSTER:
+            _delete_cluster(_at(session, outputs), id)
+        elif acts is not None:
+            acts.delete(id, outputs)
 
     def invoke(self, session: Aws, token: str, args: Values) -> Values:
         """Answer a data source."""
-        answer = invokes.invoke(_at(session, args), token, args)
+        aws = _at(session, args)
+        type = self.processes.types.function(token)
+        if type is not None:
+            return {**args, **acting.data(self.processes, aws, type, args)}
+        answer = invokes.invoke(aws, token, args)
         if self._world.notes is not None and invokes.recorded_type(token):
             calls = int(self._world.notes.get(token, NoteKind.MADE_UP) or 0) + 1
             self._world.notes.set(Note(token, NoteKind.MADE_UP, str(calls)))
         return answer
+
+    def _acting(self, session: Aws, resource: Resource, outputs: Values | None = None) -> Acting | None:
+        """What acts on the account; None for a record."""
+        type = None if records.is_one(outputs) else self.processes.types.resource(resource.type)
+        return None if type is None else Acting(self.processes, session, type)
+
+    def _made(self, acts: Acting, resource: Resource, id: str, outputs: Values, inputs: Values, before: Values) -> None:
+        """What follows from a creation or update: properties that the provider lacks, and notes."""
+        names = acts.type.form.lacks(inputs)
+        changed = {name: inputs[name] for name in names if inputs[name] != before.get(name)}
+        try:
+            lacking.send(_at(acts.aws, inputs), resource.type, outputs, changed)
+        except AwsError as error:
+            raise PartialFailureError(id, outputs, [str(error)]) from error
+        self._note_addon(resource, inputs)
+
+    def _refused(self, session: Aws, resource: Resource, inputs: Values, reported: set[str]) -> list[Failure]:
+        """What the provider refuses of the inputs, of properties that nothing else refuses."""
+        acts = self._acting(session, resource)
+        found = acts.problems(_public(inputs)) if acts is not None else []
+        return [one for one in found if one.property not in reported]
 
     def _addon_problems(self, inputs: Mapping[str, Any]) -> list[Failure]:
         client = inputs.get("configurationValues")
@@ -264,6 +243,13 @@ class AwsProvider(Provider[Aws]):
             return False
         named = inputs["clusterName"], inputs["addonName"]
         return not wire.has_unknown(list(named)) and self._world.addons.behind(*map(str, named))
+
+    def _install(self, aws: Aws, inputs: Values) -> None:
+        """Install the pods of an add-on whose chart has come: to the provider nothing has changed."""
+        names = {"clusterName": inputs["clusterName"], "addonName": inputs["addonName"]}
+        given = {"configurationValues": inputs["configurationValues"]} if inputs.get("configurationValues") else {}
+        aws.call("eks", "update_addon", **names, **given)
+        aws.call("eks", "describe_addon", **names)
 
     def _note_addon(self, resource: Resource, inputs: Mapping[str, Any]) -> None:
         """Say whether its pods run."""
@@ -291,7 +277,9 @@ def _at(session: Aws, values: Mapping[str, Any]) -> Aws:
 
 
 def _public(inputs: Values) -> Values:
-    return {key: value for key, value in inputs.items() if not key.startswith("__")}
+    """The inputs that the program sets; a name that was generated has its prefix already."""
+    prefixes = {f"{name}Prefix" for name in inputs.get(DEFAULTS_KEY) or ()}
+    return {key: value for key, value in inputs.items() if not key.startswith("__") and key not in prefixes}
 
 
 def _settled(config: Values) -> Values:
@@ -299,27 +287,22 @@ def _settled(config: Values) -> Values:
     return {key: wire.nested(value) for key, value in config.items() if key not in ("version", "pluginDownloadURL")}
 
 
-def _tags_all(aws: Aws, known: Schema, inputs: Values) -> Values:
-    if "tagsAll" not in known.outputs:
-        return {}
-    return {"tagsAll": wire.UNKNOWN if wire.has_unknown(inputs.get("tags")) else tags.merged(aws, inputs)}
+def _given_up(aws: Aws, error: PartialFailureError) -> ProviderError:
+    """The reason why a control plane did not start, of which nothing is left: EKS starts none again, either."""
+    health = aws.call("eks", "describe_cluster", name=error.id)["cluster"].get("health") or {}
+    _delete_cluster(aws, error.id)
+    reasons = [*error.reasons, *(str(one["message"]) for one in health.get("issues") or ())]
+    return ProviderError("; ".join(reasons))
 
 
-def _changed(old_inputs: Values, news: Values) -> set[str] | None:
-    """The changed inputs; None if there are none, which means that an earlier partial failure must be completed."""
-    return {str(change.path[0]) for change in diff.compare(old_inputs, news)} or None
-
-
-def _same_text(known: Schema, path: Path, old_inputs: Values, news: Values) -> bool:
-    """Whether a change is only one of layout: a policy document with other white space, 1 instead of "1"."""
-    if len(path) != 1 or str(path[0]) not in known.inputs or path[0] not in news or path[0] not in old_inputs:
-        return False
-    kind = known.inputs[str(path[0])].kind
-    return not isinstance(kind, (ListOf, MapOf, ObjectOf)) and drift.same(kind, old_inputs[path[0]], news[path[0]])
-
-
-def _keeps_its_name(mapping: ResourceMapping | None, old_inputs: Values, news: Values) -> bool:
-    """Whether the program names the object: a replacement of the same name requires the old object's deletion first."""
-    name = property_of(mapping)
-    explicit = news.get(name)
-    return explicit is not None and explicit == old_inputs.get(name) and not is_generated(news, name)
+def _delete_cluster(aws: Aws, name: str) -> None:
+    """Delete a control plane without the provider, which waits up to a minute before (internal/service/eks/cluster.go,
+    `WithDelayRand`)."""
+    try:
+        aws.call("eks", "delete_cluster", name=name)
+        while True:
+            aws.call("eks", "describe_cluster", name=name)
+            time.sleep(PAUSE_SECONDS)
+    except AwsError as error:
+        if not error.not_found:
+            raise

@@ -11,6 +11,7 @@ import base64
 import datetime
 import json
 import re
+import string
 from collections.abc import Mapping
 from typing import Any
 
@@ -160,3 +161,27 @@ def _from_scalar(kind: Scalar, value: Any) -> Any:
     if kind.name == "bool":
         return _to_scalar("boolean", value if isinstance(value, bool) else str(value).lower())
     return _to_scalar("integer" if kind.name == "int" else "double", value)
+
+
+# Templates: texts with names in braces.
+
+
+def fill(template: Any, names: Mapping[str, Any]) -> Any:
+    """The template with its `{names}` filled in, at any depth."""
+    if isinstance(template, str):
+        return _Formatter().format(template, **names)
+    if isinstance(template, Mapping):
+        return {key: fill(value, names) for key, value in template.items()}
+    if isinstance(template, (list, tuple)):
+        return [fill(value, names) for value in template]
+    return template
+
+
+class _Formatter(string.Formatter):
+    """Look names up without attribute access; an unknown name is an error of the mapping."""
+
+    def get_value(self, key: int | str, args: Any, kwargs: Mapping[str, Any]) -> Any:  # noqa: ARG002
+        if key not in kwargs:
+            msg = f"the template uses {key!r}, which is neither an input nor an output; these are {sorted(kwargs)}"
+            raise KeyError(msg)
+        return kwargs[str(key)]

@@ -10,8 +10,8 @@ import logging
 import threading
 
 from sandbox.aws.client import Aws, Clients
+from sandbox.aws.limits.operations import OPERATIONS
 from sandbox.aws.schema import schema
-from sandbox.aws.types import MAPPINGS
 from sandbox.rpc.errors import ProviderError
 
 LOG = logging.getLogger(__name__)
@@ -35,5 +35,5 @@ def _load(clients: Clients, region: str) -> None:
             aws.call(service, operation)
     except ProviderError:
         LOG.exception("loading in advance failed; the first stack will load what it needs")
-    for type_token in MAPPINGS:
+    for type_token in OPERATIONS:
         schema(type_token)

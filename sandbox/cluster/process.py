@@ -23,7 +23,7 @@ from sandbox.errors import SandboxError
 from sandbox.identity import ProcessIdentity
 
 LOG = logging.getLogger(__name__)
-LAUNCHER = Path(__file__).with_name("launch.py")
+LAUNCHER = Path(__file__).parents[1] / "launch.py"
 POLL_SECONDS = 0.03
 RETURN_SECONDS = 60.0
 """How long a request waits for a server that died: it is started again within seconds."""

@@ -1,26 +1,26 @@
 """The AWS operations that creating, reading, updating and deleting a type takes, and the IAM actions that allow them.
 
 The types are those that the program constructs anywhere, whichever setting asks for them. Their operations come from
-the sandbox's tables of limits (operations that take inputs) and from its mappings (every operation by which moto keeps
-the type). An operation brings its counterpart, if the service has one: what creates `X`, also deletes and modifies it.
-So a type without a mapping has its deletion, too. What a type asks of other services is in CloudFormation's handlers.
+the sandbox's table of those that take inputs. An operation brings its counterparts and its reads, if the service has
+them: what creates `X`, also deletes, modifies and describes it. What a type asks of other services is in
+CloudFormation's handlers.
 """
 
 import ast
-import dataclasses
 from collections.abc import Iterator, Mapping
 from functools import cache
 from operator import attrgetter
 from pathlib import Path
-from types import CodeType, FunctionType, MappingProxyType
-from typing import Any, Final
+from types import MappingProxyType
+from typing import Final
 
 import botocore.session
 import pulumi_aws
 from botocore import xform_name
 from cfnlint.schema.manager import PROVIDER_SCHEMA_MANAGER
 
-from sandbox.aws.types import MAPPINGS, OPERATIONS
+from sandbox.aws.limits.operations import OPERATIONS
+from sandbox.aws.schema import schema
 
 ROOT: Final = Path(__file__).resolve().parents[2]
 FOLDERS: Final = ("components", "infra", "package", "examples")
@@ -31,9 +31,44 @@ _COUNTERPARTS: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
         "create": ("delete", "modify", "update"), "put": ("delete",), "subscribe": ("unsubscribe",),
     }
 )  # fmt: skip
-_IRREGULAR: Final[Mapping[tuple[str, str], tuple[str, ...]]] = MappingProxyType(
-    {("autoscaling", "create_or_update_tags"): ("delete_tags",), ("s3", "put_object"): ("delete_object",)}
-)
+FURTHER: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        # Under names that don't follow from the creation's (terraform-provider-aws, internal/service, read 2026-11).
+        "aws:autoscaling/schedule:Schedule": "delete_scheduled_action describe_scheduled_actions",
+        "aws:autoscaling/tag:Tag": "delete_tags",
+        "aws:cloudwatch/eventTarget:EventTarget": "list_targets_by_rule remove_targets",
+        "aws:ec2/launchTemplate:LaunchTemplate": "create_launch_template_version describe_launch_template_versions",
+        "aws:ec2/eip:Eip": "describe_addresses",
+        "aws:ec2/route:Route": "describe_route_tables",
+        "aws:ec2/routeTable:RouteTable": "replace_route",
+        "aws:ec2/routeTableAssociation:RouteTableAssociation": "replace_route_table_association",
+        "aws:ec2/vpc:Vpc": "describe_network_acls describe_route_tables describe_security_groups modify_vpc_tenancy",
+        "aws:ec2/vpcIpv4CidrBlockAssociation:VpcIpv4CidrBlockAssociation": "describe_vpcs",
+        "aws:ec2/vpcEndpoint:VpcEndpoint": "delete_vpc_endpoints",
+        "aws:ecr/repository:Repository": "put_image_scanning_configuration put_image_tag_mutability",
+        "aws:efs/mountTarget:MountTarget":
+            "describe_mount_target_security_groups modify_mount_target_security_groups",
+        "aws:eks/accessPolicyAssociation:AccessPolicyAssociation": "list_associated_access_policies",
+        "aws:eks/addon:Addon": "describe_pod_identity_association",
+        "aws:iam/instanceProfile:InstanceProfile": "remove_role_from_instance_profile",
+        "aws:iam/openIdConnectProvider:OpenIdConnectProvider": "update_open_id_connect_provider_thumbprint",
+        "aws:iam/rolePolicyAttachment:RolePolicyAttachment": "list_attached_role_policies",
+        "aws:kms/key:Key":
+            "disable_key disable_key_rotation enable_key get_key_rotation_status list_resource_tags "
+            "update_key_description",
+        "aws:iam/role:Role": "list_attached_role_policies list_role_policies",
+        "aws:s3/bucket:Bucket": "delete_objects list_object_versions list_objects_v2",
+        "aws:s3/bucketLifecycleConfiguration:BucketLifecycleConfiguration": "delete_bucket_lifecycle",
+        "aws:s3/bucketObjectv2:BucketObjectv2": "delete_object",
+        "aws:sns/topic:Topic": "get_topic_attributes set_topic_attributes",
+        "aws:sns/topicSubscription:TopicSubscription": "get_subscription_attributes",
+        "aws:sqs/queue:Queue": "get_queue_attributes list_queue_tags set_queue_attributes",
+        "aws:vpc/securityGroupEgressRule:SecurityGroupEgressRule":
+            "describe_security_group_rules modify_security_group_rules",
+        "aws:vpc/securityGroupIngressRule:SecurityGroupIngressRule":
+            "describe_security_group_rules modify_security_group_rules",
+    }
+)  # fmt: skip
 NOT_SENT: Final[Mapping[str, tuple[tuple[str, str], ...]]] = MappingProxyType(
     {
         "aws:ec2/routeTable:RouteTable": (("enable_vgw_route_propagation", "propagatingVgws"),),
@@ -115,12 +150,18 @@ def known_operations(service: str) -> Mapping[str, str]:
 
 def operations(type_token: str) -> set[str]:
     """The operations that a type needs, as boto3 names them."""
-    table, mapping = OPERATIONS[type_token], MAPPINGS.get(type_token)
-    known = known_operations(table.service)
-    direct = set(table.operations) | ({word for word in _words(mapping, set()) if word in known} if mapping else set())
-    return (direct | {other for one in direct for other in _counterparts(table.service, one)}) - {
-        one for one, _ in NOT_SENT.get(type_token, ())
-    }
+    table = OPERATIONS[type_token]
+    found = {*table.operations, *FURTHER.get(type_token, "").split()}
+    found |= {other for one in table.operations for other in _counterparts(table.service, one)}
+    fields, known = schema(type_token), known_operations(table.service)
+    if fields is not None and "tags" in fields.inputs:
+        noun = table.operations[0].partition("_")[2]
+        verbs = ("tag_resource", "untag_resource") if "tag_resource" in known else (
+            "add_tags_to_resource", "create_tags", "delete_tags", "remove_tags_from_resource", f"tag_{noun}",
+            f"untag_{noun}",
+        )  # fmt: skip
+        found |= {one for one in (*verbs, "list_tags_for_resource") if one in known}
+    return found - {one for one, _ in NOT_SENT.get(type_token, ())}
 
 
 def actions(type_token: str) -> set[str]:
@@ -136,38 +177,8 @@ def action(service: str, operation: str) -> str:
 
 
 def _counterparts(service: str, operation: str) -> Iterator[str]:
-    yield from _IRREGULAR.get((service, operation), ())
-    verb, _, rest = operation.partition("_")
-    for other in _COUNTERPARTS.get(verb, ()):
-        if f"{other}_{rest}".rstrip("_") in known_operations(service):
-            yield f"{other}_{rest}".rstrip("_")
-
-
-def _words(value: Any, seen: set[int]) -> Iterator[str]:
-    """All texts of a mapping, and those in the functions that it calls."""
-    if isinstance(value, str):
-        yield value
-    elif id(value) in seen:
-        return
-    elif isinstance(value, FunctionType):
-        seen.add(id(value))
-        if value.__module__.startswith("sandbox.aws.types"):
-            yield from _in_code(value.__code__, value.__globals__, seen)
-    elif dataclasses.is_dataclass(value) and not isinstance(value, type):
-        for one in dataclasses.fields(value):
-            yield from _words(getattr(value, one.name), seen)
-    elif isinstance(value, Mapping):
-        yield from _words(tuple(value.values()), seen)
-    elif isinstance(value, (tuple, list, set, frozenset)):
-        for item in value:
-            yield from _words(item, seen)
-
-
-def _in_code(code: CodeType, names: Mapping[str, Any], seen: set[int]) -> Iterator[str]:
-    for constant in code.co_consts:
-        if isinstance(constant, CodeType):
-            yield from _in_code(constant, names, seen)
-        else:
-            yield from _words(constant, seen)
-    for name in code.co_names:
-        yield from _words(names.get(name), seen)
+    verb, _, noun = operation.partition("_")
+    names = {f"{other}_{noun}".rstrip("_") for other in _COUNTERPARTS.get(verb, ())}
+    yield from names & known_operations(service).keys()
+    reads = [f"{read}_{name}" for name in (noun, f"{noun}s", f"{noun[:-1]}ies") for read in ("describe", "get")]
+    yield from [one for one in reads if one in known_operations(service)][:1]

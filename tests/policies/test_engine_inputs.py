@@ -11,9 +11,8 @@ from policies.resources.tokens import RELEASE
 from policies.rule import ENVIRONMENTS
 from policies.rules.helm import PINNED
 from policies.runner import Finding
-from sandbox.aws import provider
+from sandbox.aws import naming
 from sandbox.aws.schema import schema
-from sandbox.aws.types import MAPPINGS
 from sandbox.kubernetes.helm.chart import Charts
 from sandbox.kubernetes.helm.values import normalized
 from sandbox.rpc.hooks import Resource
@@ -33,9 +32,7 @@ def filled(one: RecordedResource) -> Mapping[str, Any]:
     known = schema(one.type) if one.type.startswith("aws:") else None
     if known is None:
         return inputs
-    named = provider.with_name(
-        known, MAPPINGS.get(one.type), Resource(one.urn, one.type, one.name), inputs, {}, b"seed"
-    )
+    named = naming.with_name(known, Resource(one.urn, one.type, one.name), inputs, {}, b"seed")
     # The engine leaves out internal keys (pulumi v3.258.0, plugin/analyzer_plugin.go, SkipInternalKeys).
     return {key: value for key, value in named.items() if not key.startswith("__")}
 

@@ -11,7 +11,7 @@ from xml.sax.saxutils import unescape
 
 from botocore import xform_name
 from moto.ec2.models.flow_logs import FlowLogsBackend
-from moto.ec2.models.launch_templates import LaunchTemplateBackend
+from moto.ec2.models.launch_templates import LaunchTemplate, LaunchTemplateBackend
 from moto.ec2.models.nat_gateways import NatGatewayBackend
 from moto.ec2.models.security_groups import SecurityGroupBackend, SecurityGroupRule
 from moto.ec2.responses.vpcs import VPCs
@@ -51,6 +51,9 @@ def install() -> None:
     _around(LaunchTemplateBackend, "create_launch_template", _without_own_tags)
     _around(NatGatewayBackend, "delete_nat_gateway", _with_interface)
     _around(EFSBackend, "create_mount_target", _in_default_group)
+    template: Any = LaunchTemplate
+    # Those of today: moto describes the tags that it was made with.
+    template.tags = property(LaunchTemplate.get_tags, lambda *_: None)
     rule: Any = SecurityGroupRule
     rule.description = property(_description)
     _around(SecurityGroupBackend, "modify_security_group_rules", _with_sources)

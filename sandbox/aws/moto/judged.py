@@ -24,17 +24,15 @@ from moto.s3.responses import S3Response
 from sandbox.aws import rules, validators
 from sandbox.aws.client import Aws, AwsError
 from sandbox.aws.kinds import stated_problems
-from sandbox.aws.lifecycle import Lifecycle
 from sandbox.aws.limits import values
 from sandbox.aws.limits.members import Member, of_one
-from sandbox.aws.mapping import Call, Inputs, ResourceMapping, fill
-from sandbox.aws.moto import kept, live
+from sandbox.aws.limits.operations import OPERATIONS
+from sandbox.aws.moto import kept, live, questions
 from sandbox.aws.rules import requests
-from sandbox.aws.rules.rule import Case, Moment, Rule
+from sandbox.aws.rules.rule import Case, Inputs, Moment, Rule
 from sandbox.aws.schema import schema
-from sandbox.aws.shapes import from_api_value, normal
+from sandbox.aws.shapes import from_api_value
 from sandbox.aws.statements import Statement
-from sandbox.aws.types import MAPPINGS, OPERATIONS
 
 LOG = logging.getLogger(__name__)
 OUTSIDE: Final = "slipway.outside"
@@ -75,7 +73,7 @@ def install() -> None:
                 raise Refused(*problem)
             answer = _kept(self)
             if answer is None:
-                return original(self)
+                return _noted(self, *original(self))
             result = ActionResult(answer)
         except NotImplementedError:
             result = ActionResult(kept.unanswered(self.boto3_service_name, self._get_action()))
@@ -83,12 +81,20 @@ def install() -> None:
             result = ActionResult(refused)
         status, headers, body = self.serialized(result)
         headers, body = self._enrich_response(headers, body)
-        return status, headers, body
+        return _noted(self, status, headers, body)
 
     base.call_action = call_action
     s3: Any = S3Response
     for name in ("_bucket_response", "_key_response"):
         setattr(s3, name, _of_s3(getattr(s3, name)))
+
+
+def _noted(response: Any, status: int, headers: Any, body: Any) -> Any:
+    """An answer, of which those to changes are counted."""
+    operation = xform_name(response._get_action() or "")
+    if not operation.startswith(requests.READS):
+        questions.answered(response.headers, operation, status, body)
+    return status, headers, body
 
 
 def _of_s3(original: Callable[..., Any]) -> Callable[..., Any]:
@@ -112,6 +118,10 @@ def _problems(response: Any) -> Iterator[Problem]:
     if not action:
         return
     operation, known = xform_name(action), service in values.CODES
+    if (number := questions.of(response.headers)) and not operation.startswith(requests.READS):
+        aws, _, parameters = _request(response)
+        yield questions.answer(number, [*requests.problems(aws, service, operation, parameters, planned=True)])
+        return
     outside = known and bool(response.normalized_request.environ.get(OUTSIDE))
     if not outside and not requests.judges(service, operation) and not _asked(service, operation, outside=False):
         return
@@ -184,7 +194,7 @@ def _by_statements(aws: Aws, token: str, operation: str, parameters: Mapping[str
             if path in paths and named <= paths:
                 yield one
 
-    for failure in stated_problems(fields.inputs, inputs, about, documented=False) if fields is not None else ():
+    for failure in stated_problems(fields.inputs, inputs, about) if fields is not None else ():
         yield validators.code(token), failure.reason
 
 
@@ -206,7 +216,7 @@ _MOMENTS: Final[Mapping[Moment, frozenset[Moment]]] = {
 
 @functools.cache
 def of_operation() -> Mapping[tuple[str, str], tuple[Change, ...]]:
-    """What each operation of the tables does: the first of a type creates, those of its settings change."""
+    """What each operation of the tables does: the first of a type creates, its counterpart deletes, others change."""
     found: dict[tuple[str, str], dict[Change, None]] = {}
 
     def add(service: str, operation: str, token: str, moment: Moment) -> None:
@@ -217,19 +227,11 @@ def of_operation() -> Mapping[tuple[str, str], tuple[Change, ...]]:
     for token, row in OPERATIONS.items():
         if not row.operations[0].startswith("describe_"):
             add(row.service, row.operations[0], token, Moment.CREATE)
-        mapping = MAPPINGS.get(token)
-        if mapping is not None and isinstance(mapping.delete, Call):
-            add(row.service, mapping.delete.operation, token, Moment.DELETE)
-        for operation in (*row.operations[1:], *_settings(mapping)):
+        add(row.service, f"delete_{row.operations[0].partition('_')[2]}", token, Moment.DELETE)
+        for operation in row.operations[1:]:
             if not operation.startswith("delete_"):
                 add(row.service, operation, token, Moment.UPDATE)
     return {key: tuple(known) for key, known in found.items()}
-
-
-def _settings(mapping: ResourceMapping | None) -> Iterator[str]:
-    for setting in mapping.settings if mapping is not None else ():
-        if isinstance(setting.apply, Call):
-            yield setting.apply.operation
 
 
 @functools.cache
@@ -283,13 +285,14 @@ def _by_rules(
         case = _case(aws, change, inputs, parameters)
         for one in asked:
             # Of an object that isn't known, nothing but the parameters.
-            text = one.found(case) if case.id or _heads(one) <= set(members) else None
+            text = one.found(case) if case.id or case.old or _heads(one) <= set(members) else None
             if text:
                 yield one.code, text
     except AwsError as error:
         # Of another service, asked about what the request names: its own code is none of this one's.
         service = OPERATIONS[change.token].service
-        yield error.code if error.operation.startswith(f"{service} ") else values.CODES[service], error.text
+        own = error.operation.startswith(f"{service} ")
+        yield error.code if own else values.code(service, error.code.partition(".")[0]), error.text
     except (LookupError, TypeError, ValueError):
         # Parameters of another form than the rules read: moto says what it can't use.
         LOG.exception("%s of %s is not judged", operation, change.token)
@@ -300,14 +303,14 @@ def _heads(one: Rule) -> set[str]:
 
 
 def _case(aws: Aws, change: Change, inputs: Inputs, parameters: Mapping[str, Any]) -> Case:
-    """What the rules read: before an update also what the object is; that it doesn't exist, moto says."""
-    mapping, known = MAPPINGS.get(change.token), schema(change.token)
-    id = identity(mapping, inputs, parameters) if mapping is not None else None
-    if change.moment is Moment.UPDATE and mapping is not None and known is not None and id is not None:
-        before = Lifecycle(aws, known, mapping).read(id, {}, {})
-        if before is not None:
-            return Case(change.token, aws, _changed(before.inputs, inputs), before.outputs, id)
-    return Case(change.token, aws, inputs, id=id if id and change.moment is Moment.DELETE else "")
+    """What the rules read: before an update also what the object is, if its row says how to ask."""
+    if change.moment is Moment.DELETE:
+        ids = (str(value) for name, value in parameters.items() if name.endswith("Id"))
+        return Case(change.token, aws, inputs, id=next(ids, ""))
+    row = OPERATIONS[change.token]
+    item = requests.fact(aws, row.read, parameters) if row.read and change.moment is Moment.UPDATE else None
+    before = inputs_of(aws, change.token, row.operations[0], item)[0] if item else {}
+    return Case(change.token, aws, _changed(before, inputs), before)
 
 
 def _changed(before: Inputs, given: Inputs) -> dict[str, Any]:
@@ -317,26 +320,3 @@ def _changed(before: Inputs, given: Inputs) -> dict[str, Any]:
         own = before.get(name)
         merged[name] = _changed(own, value) if isinstance(own, Mapping) and isinstance(value, Mapping) else value
     return merged
-
-
-def identity(mapping: ResourceMapping, inputs: Inputs, parameters: Mapping[str, Any]) -> str | None:
-    """The ID of the object that an operation's parameters name; None if they don't."""
-    if "{" in mapping.id:
-        try:
-            return str(fill(mapping.id, inputs))
-        except KeyError:
-            return None
-    for name, value in parameters.items():
-        if normal(name) in _identifying(mapping.type):
-            return str(value[0] if isinstance(value, list) else value)
-    return None
-
-
-@functools.cache
-def _identifying(token: str) -> frozenset[str]:
-    """The parameters that are an object's ID in the calls of its mapping."""
-    mapping = MAPPINGS[token]
-    calls = [mapping.read, mapping.delete, *(one.apply for one in mapping.settings)]
-    targets = [one.target for one in calls if isinstance(one, Call)] + ([mapping.tags.target] if mapping.tags else [])
-    names = {name for target in targets for name, value in target.items() if value in ("{id}", ["{id}"])}
-    return frozenset(map(normal, names | {mapping.id.rpartition(".")[2]} - {""}))

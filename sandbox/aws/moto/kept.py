@@ -25,9 +25,8 @@ from moto.core.utils import get_service_model, utcnow
 from moto.moto_api._internal import mock_random
 
 from sandbox.aws.client import Aws
-from sandbox.aws.mapping import fill
 from sandbox.aws.rules.requests import fact
-from sandbox.aws.shapes import normal
+from sandbox.aws.shapes import fill, normal
 from spec import strict_yaml
 
 _VERBS: Final = ("create", "put", "read", "update", "delete")

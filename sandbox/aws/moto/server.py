@@ -231,7 +231,7 @@ def start() -> MotoServer:
     # Imported here: moto reads the environment at import, which takes about a second.
     from moto.server import ThreadedMotoServer  # noqa: PLC0415
 
-    from sandbox.aws.moto import clusters, fixes, judged, kept, tokens  # noqa: PLC0415
+    from sandbox.aws.moto import cbor, clusters, fixes, judged, kept, tokens  # noqa: PLC0415
 
     clusters.install()
     judged.install()
@@ -250,7 +250,7 @@ def start() -> MotoServer:
     application = _one_at_a_time(serving.app)
     running = MotoServer(listening, application, server, live.attach(None))
     running.attach()
-    serving.app = guarded(tokens.answering(judged.from_outside(application)), Peers())
+    serving.app = guarded(tokens.answering(cbor.translated(judged.from_outside(application))), Peers())
     # http.client, because urllib would use a proxy named in the environment.
     connection = http.client.HTTPConnection(HOST, running.port, timeout=READY_TIMEOUT_SECONDS)
     try:

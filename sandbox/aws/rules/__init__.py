@@ -6,10 +6,9 @@ from collections.abc import Iterator, Mapping
 from types import MappingProxyType, ModuleType
 
 from sandbox.aws.client import Aws, AwsError
-from sandbox.aws.mapping import Inputs
+from sandbox.aws.limits.operations import OPERATIONS
 from sandbox.aws.rules import ec2, eks_cluster, eks_nodes, iam, names, references, storage
-from sandbox.aws.rules.rule import Case, Moment, Rule, value
-from sandbox.aws.types import OPERATIONS
+from sandbox.aws.rules.rule import Case, Inputs, Moment, Rule, value
 from sandbox.rpc.hooks import Failure
 from sandbox.rpc.wire import has_unknown
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 import ipaddress
 from typing import Any
 
-from sandbox.aws.mapping import Call, find
 from sandbox.aws.rules.rule import TABLES, Case, Moment, is_true, listed, rule, value
 from spec.catalog import addons, kubernetes, regions
 
 _CLUSTER = "aws:eks/cluster:Cluster"
 _API = "EKS API Reference, read 2026-11: "
 _BAD = "InvalidParameterException"
+VPC_DEFAULTS = {"endpointPublicAccess": True, "endpointPrivateAccess": False, "publicAccessCidrs": ["0.0.0.0/0"]}
 _PRIVATE = tuple(ipaddress.IPv4Network(one) for one in ("10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16"))
 _NOT_PUBLIC = (*_PRIVATE, *(ipaddress.IPv4Network(one) for one in ("100.64.0.0/10", "127.0.0.0/8", "169.254.0.0/16")))
 _SERVICE_SIZES = range(12, 25)
@@ -154,9 +154,9 @@ def missing_role(case: Case, arn: str) -> str | None:
     """The message if a role of this account does not exist; nothing is known about other accounts."""
     if not arn.startswith(f"arn:{case.aws.partition}:iam::{case.aws.account}:role/"):
         return None
-    get = Call("get_role", {"RoleName": arn.rpartition("/")[2]}, item="Role")
-    role = find(case.aws, "iam", get, {})
-    return None if role and role["Arn"] == arn else f"Role with arn: {arn} could not be assumed: it does not exist"
+    found = case.seen("iam", "get_role", RoleName=arn.rpartition("/")[2])
+    exists = found and found["Role"]["Arn"] == arn
+    return None if exists else f"Role with arn: {arn} could not be assumed: it does not exist"
 
 
 # EKS add-ons and Pod Identity associations; what is there twice, or missing, `moto/eks.py` refuses.

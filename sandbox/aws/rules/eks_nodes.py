@@ -7,10 +7,9 @@ from collections.abc import Iterator, Sequence
 
 import botocore.session
 
-from sandbox.aws.mapping import Call, find
+from sandbox.aws.client import Aws, AwsError
 from sandbox.aws.rules.eks_cluster import missing_role
-from sandbox.aws.rules.rule import Case, Moment, listed, rule, value
-from sandbox.aws.types import capacity
+from sandbox.aws.rules.rule import Case, Inputs, Moment, listed, rule, value
 from spec.catalog import instances, kubernetes
 
 NODE_GROUP = "aws:eks/nodeGroup:NodeGroup"
@@ -127,13 +126,31 @@ def _architectures(case: Case, name: str) -> Sequence[str]:
     known = instances.find(name)
     if known is not None:
         return [known.arch]
-    describe = Call("describe_instance_types", {"InstanceTypes": [name]}, item="InstanceTypes[0].ProcessorInfo")
-    found = find(case.aws, "ec2", describe, {}) if _is_type(name) else None
-    supported: Sequence[str] = (found or {}).get("SupportedArchitectures", [])
+    found = case.seen("ec2", "describe_instance_types", InstanceTypes=[name]) if _is_type(name) else {}
+    supported: Sequence[str] = found["InstanceTypes"][0]["ProcessorInfo"]["SupportedArchitectures"] if found else []
     return supported
 
 
 # EKS node groups: what the cluster, the launch template, the subnets and the role say, right before a change.
+
+
+def template_data(aws: Aws, wanted: Inputs | None) -> Inputs | None:
+    """The data of the version that a node group uses; None without a template.
+
+    Raises AwsError if the template or its version does not exist.
+    """
+    if not wanted:
+        return None
+    key = {"LaunchTemplateId": wanted["id"]} if wanted.get("id") else {"LaunchTemplateName": wanted["name"]}
+    versions = [str(wanted.get("version", "$Default"))]
+    operation = "describe_launch_template_versions"
+    answer = aws.call("ec2", operation, **key, Versions=versions)["LaunchTemplateVersions"]
+    if not answer:
+        code, msg = "InvalidLaunchTemplateId.VersionNotFound", f"launch template {wanted} has no version {versions[0]}"
+        raise AwsError(operation, code, msg)
+    data: Inputs = answer[0]["LaunchTemplateData"]
+    return data
+
 
 _SKEW = 3
 """Minor versions that nodes may be behind their control plane
@@ -199,7 +216,7 @@ def images_of_the_version(case: Case) -> str | None:
 )  # fmt: skip
 def types_in_one_place(case: Case) -> str | None:
     """Types are in the group or in its template; a template that does not exist is refused by EC2."""
-    data = capacity.in_use(case.aws, case.new.get("launchTemplate")) or {}
+    data = template_data(case.aws, case.new.get("launchTemplate")) or {}
     if data.get("InstanceType") and case.new.get("instanceTypes"):
         return "Cannot specify instance types in launch template and API Request"
     return None
@@ -210,7 +227,7 @@ def types_in_one_place(case: Case) -> str | None:
       Moment.CREATE, Moment.UPDATE)  # fmt: skip
 def settings_of_the_template(case: Case) -> str | None:
     """A template has nothing that EKS sets itself, and what a Capacity Block needs."""
-    data = capacity.in_use(case.aws, case.new.get("launchTemplate")) or {}
+    data = template_data(case.aws, case.new.get("launchTemplate")) or {}
     if data.get("IamInstanceProfile"):
         return "Launch template should not specify an instance profile. The noderole in your request will be used."
     if any(interface.get("SubnetId") for interface in data.get("NetworkInterfaces") or ()):
@@ -233,7 +250,7 @@ def settings_of_the_template(case: Case) -> str | None:
 @rule(NODE_GROUP, BAD, "launchTemplate amiType", f"{API}amiType", Moment.CREATE, Moment.UPDATE)
 def architecture_of_the_template(case: Case) -> str | None:
     """The image is of the architecture of the template's type."""
-    data = capacity.in_use(case.aws, case.new.get("launchTemplate")) or {}
+    data = template_data(case.aws, case.new.get("launchTemplate")) or {}
     return wrong_architecture(case, [data["InstanceType"]]) if data.get("InstanceType") else None
 
 
@@ -244,7 +261,7 @@ def offered_in_every_zone(case: Case) -> str | None:
     ids = list(case.new["subnetIds"])
     subnets = case.aws.call("ec2", "describe_subnets", SubnetIds=ids)["Subnets"]
     names = case.new.get("instanceTypes") or [
-        (capacity.in_use(case.aws, case.new.get("launchTemplate")) or {}).get("InstanceType")
+        (template_data(case.aws, case.new.get("launchTemplate")) or {}).get("InstanceType")
     ]
     known = [instances.find(str(name)) for name in names]
     region = case.aws.region

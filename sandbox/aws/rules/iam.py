@@ -8,7 +8,6 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from sandbox.aws.mapping import Call, find
 from sandbox.aws.rules.rule import TABLES, Case, Moment, Rule, is_true, rule, value
 
 _QUOTAS = "https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_iam-quotas.html, read 2026-11"
@@ -140,7 +139,7 @@ def _problem(case: Case, key: str) -> str | None:
     elsewhere = key.startswith("arn:") and key.split(":")[3:5] != [case.aws.region, case.aws.account]
     if not key or elsewhere or key.startswith("alias/aws/"):
         return None
-    described = find(case.aws, "kms", Call("describe_key", {"KeyId": key}, item="KeyMetadata"), {})
+    described = case.seen("kms", "describe_key", KeyId=key).get("KeyMetadata")
     if described is None:
         return f"Key '{key}' does not exist"
     state = described["KeyState"]

@@ -5,10 +5,10 @@ from __future__ import annotations
 import ipaddress
 import re
 
+from sandbox.aws.limits.operations import OPERATIONS
 from sandbox.aws.limits.values import CODES, code
 from sandbox.aws.rules.rule import TABLES, Case, Rule, rule
 from sandbox.aws.schema import schema
-from sandbox.aws.types import OPERATIONS
 from spec.catalog import names
 
 

@@ -11,7 +11,6 @@ import json
 import re
 from typing import Any
 
-from sandbox.aws.mapping import Call, find
 from sandbox.aws.rules.rule import TABLES, Case, Moment, Rule, is_true, listed, rule, value
 from sandbox.aws.shapes import capital
 from spec.catalog import kubernetes
@@ -26,8 +25,8 @@ def _bucket(type_token: str, at: str, code: str) -> Rule:
         name = given.rpartition(":::")[2].partition("/")[0]
         if not name or (given.startswith("arn:") and ":s3:::" not in given):
             return None
-        found = find(case.aws, "s3", Call("list_objects_v2", {"Bucket": name}, {"MaxKeys": 1}), {})
-        return f"The specified bucket does not exist: {name}" if found is None else None
+        found = case.seen("s3", "list_objects_v2", Bucket=name, MaxKeys=1)
+        return None if found else f"The specified bucket does not exist: {name}"
 
     return rule(type_token, code, at, _S3, Moment.CREATE)(bucket_exists)
 
@@ -64,7 +63,7 @@ def _list(given: Any) -> list[Any]:
 def backed_up_file_system(case: Case) -> str | None:
     """The file system exists."""
     wanted = str(case.new["fileSystemId"])
-    found = find(case.aws, "efs", Call("describe_file_systems", {"FileSystemId": wanted}), {})
+    found = case.seen("efs", "describe_file_systems", FileSystemId=wanted)
     return None if found else f"File system '{wanted}' does not exist."
 
 
@@ -123,8 +122,7 @@ def one_subnet_of_a_zone(case: Case) -> str | None:
 def not_the_local_route(case: Case) -> str | None:
     """A route for a whole range of the VPC exists already: the local one. A part of one does not go to a gateway."""
     wanted = case.new.get("destinationCidrBlock")
-    found = find(case.aws, "ec2", Call("describe_route_tables", {"RouteTableIds": [case.new["routeTableId"]]}), {})
-    tables = (found or {}).get("RouteTables", [])
+    tables = case.seen("ec2", "describe_route_tables", RouteTableIds=[case.new["routeTableId"]]).get("RouteTables", [])
     local = [route for table in tables for route in table["Routes"] if route.get("GatewayId") == "local"]
     if wanted and any(route.get("DestinationCidrBlock") == wanted for route in local):
         return f"The destination CIDR block {wanted} is equal to one of this VPC's CIDR blocks: its route is local"
@@ -142,8 +140,8 @@ def gateway_exists(case: Case) -> str | None:
     wanted = str(case.new.get("gatewayId") or "")
     if not wanted or wanted == "local" or wanted.startswith("vgw-"):
         return None
-    call = Call("describe_internet_gateways", {"InternetGatewayIds": [wanted]})
-    return None if find(case.aws, "ec2", call, {}) else f"The gateway ID '{wanted}' does not exist"
+    found = case.seen("ec2", "describe_internet_gateways", InternetGatewayIds=[wanted])
+    return None if found else f"The gateway ID '{wanted}' does not exist"
 
 
 @rule("aws:ec2/vpcIpv4CidrBlockAssociation:VpcIpv4CidrBlockAssociation", "InvalidVpc.Range", "vpcId cidrBlock",
@@ -173,7 +171,7 @@ _APART = tuple(map(ipaddress.IPv4Network, ("10.0.0.0/8", "172.16.0.0/12", "192.1
 def proxy_of_the_cluster(case: Case) -> str | None:
     """Kube-proxy is of a version that runs with the cluster's."""
     version = str(case.new.get("addonVersion") or "").removeprefix("v")
-    found = find(case.aws, "eks", Call("describe_cluster", {"name": case.new["clusterName"]}, item="cluster"), {})
+    found = case.seen("eks", "describe_cluster", name=case.new["clusterName"]).get("cluster")
     if case.new["addonName"] != "kube-proxy" or not version or found is None:
         return None
     skew = kubernetes.skew(".".join(version.split(".")[:2]), str(found["version"]))
@@ -192,5 +190,5 @@ def boundary_exists(case: Case) -> str | None:
     arn = str(value(case.new, "permissionsBoundary") or "")
     if f"::{case.aws.account}:policy/" not in arn:
         return None
-    found = find(case.aws, "iam", Call("get_policy", {"PolicyArn": arn}), {})
+    found = case.seen("iam", "get_policy", PolicyArn=arn)
     return None if found else f"Scope ARN: {arn} does not exist or is not attachable."

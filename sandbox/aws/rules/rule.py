@@ -13,10 +13,10 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from sandbox.aws.client import Aws
-from sandbox.aws.mapping import Inputs
+from sandbox.aws.client import Aws, AwsError
 from spec import strict_yaml
 
+Inputs: TypeAlias = Mapping[str, Any]
 TABLES: Mapping[str, Any] = strict_yaml.read(Path(__file__).with_name("tables.yaml").read_text(encoding="utf-8"))
 
 
@@ -41,6 +41,15 @@ class Case:
     new: Inputs
     old: Inputs = field(default_factory=dict)
     id: str = ""
+
+    def seen(self, service: str, operation: str, **parameters: Any) -> dict[str, Any]:
+        """The answer to a question; empty if AWS says that there is no such object."""
+        try:
+            return self.aws.call(service, operation, **parameters)
+        except AwsError as error:
+            if error.not_found:
+                return {}
+            raise
 
 
 Found: TypeAlias = Callable[[Case], str | None]

@@ -8,7 +8,6 @@ from itertools import combinations
 from types import MappingProxyType
 from typing import Any, Final
 
-from sandbox.aws.mapping import Call, find
 from sandbox.aws.rules.rule import Case, Moment, rule, value
 
 _LUSTRE = "aws:fsx/lustreFileSystem:LustreFileSystem"
@@ -143,9 +142,8 @@ def versions_of_locked_objects(case: Case) -> str | None:
     """Object Lock needs versions."""
     if value(case.new, "versioningConfiguration.status") != "Suspended":
         return None
-    call = Call("get_object_lock_configuration", {"Bucket": case.new["bucket"]}, item="ObjectLockConfiguration")
-    locked = find(case.aws, "s3", call, {}) or {}
-    if locked.get("ObjectLockEnabled") != "Enabled":
+    locked = case.seen("s3", "get_object_lock_configuration", Bucket=case.new["bucket"])
+    if locked.get("ObjectLockConfiguration", {}).get("ObjectLockEnabled") != "Enabled":
         return None
     return "An Object Lock configuration is present on this bucket, so the versioning state cannot be changed."
 
@@ -155,8 +153,8 @@ def versions_of_locked_objects(case: Case) -> str | None:
       Moment.UPDATE)  # fmt: skip
 def lists_are_on(case: Case) -> str | None:
     """A bucket has an access control list only if its ownership controls let objects have other owners."""
-    call = Call("get_bucket_ownership_controls", {"Bucket": case.new["bucket"]}, item="OwnershipControls")
-    rules = (find(case.aws, "s3", call, {}) or {}).get("Rules") or [{}]
+    found = case.seen("s3", "get_bucket_ownership_controls", Bucket=case.new["bucket"])
+    rules = found.get("OwnershipControls", {}).get("Rules") or [{}]
     if rules[0].get("ObjectOwnership", "BucketOwnerEnforced") == "BucketOwnerEnforced":
         return "The bucket does not allow ACLs"
     return None

@@ -30,8 +30,8 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final
 
+from sandbox.aws.limits.operations import OPERATIONS
 from sandbox.aws.statements import Statement, Word, as_text
-from sandbox.aws.types import OPERATIONS
 from spec import strict_yaml
 
 _OF_NAMES: Final = frozenset(

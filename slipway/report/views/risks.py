@@ -9,7 +9,7 @@ from typing import Final
 from policies.rule import environment
 from policies.rules import BY_NAME
 from policies.runner import Finding
-from sandbox.aws.types import MAPPINGS
+from sandbox.aws.limits.operations import OPERATIONS
 from slipway.render.recording import Recording
 from slipway.report.advice import Month, Risk
 from slipway.report.model import Caveat, Evaluation, FindingView, Quota, SuppressedFinding, TeamView
@@ -267,7 +267,7 @@ def _of_plan(plan: Plan) -> Iterator[Caveat]:
 
 def _recorded(recording: Recording) -> Iterator[Caveat]:
     """Types that the sandbox checks only against the SDK's schema. Helm releases depend on the available charts."""
-    counts = Counter(one.type for one in recording if one.type.startswith("aws:") and one.type not in MAPPINGS)
+    counts = Counter(one.type for one in recording if one.type.startswith("aws:") and one.type not in OPERATIONS)
     if counts:
         yield Caveat(
             what="Types only recorded by the sandbox",

@@ -12,11 +12,12 @@ from sandbox.aws.client import World as Shared
 from sandbox.aws.provider import ADDON, AwsProvider
 from sandbox.errors import SandboxError
 from sandbox.notes import Note, NoteKind, Notes, load_notes
-from sandbox.rpc.errors import PartialFailureError
+from sandbox.rpc.errors import PartialFailureError, ProviderError
 from sandbox.rpc.hooks import Resource
 from sandbox.rpc.wire import UNKNOWN
 from tests.sandbox.aws.fakes import FakeAddons, FakeClusters, FakeNodes, attached
 from tests.sandbox.aws.samples import SAMPLES, World
+from tests.sandbox.aws.samples.world import PROCESSES
 
 CLUSTER, NODE_GROUP = "aws:eks/cluster:Cluster", "aws:eks/nodeGroup:NodeGroup"
 
@@ -44,12 +45,12 @@ def cluster(here: World, **more: Any) -> dict[str, Any]:
 
 def test_a_cluster_has_its_own_api_server_issuer_and_security_group(here: World, clusters: FakeClusters) -> None:
     inputs = cluster(here)
-    id, outputs = here.lifecycle(CLUSTER).create(inputs)
+    id, outputs = here.objects(CLUSTER).create(inputs)
     assert outputs["endpoint"] == clusters.running[id].server
     assert outputs["certificateAuthority"] == {"data": "Y2E="}
     assert outputs["status"] == "ACTIVE"
     assert outputs["kubernetesNetworkConfig"]["serviceIpv4Cidr"] == "172.20.0.0/16"
-    _, other = here.lifecycle(CLUSTER).create(cluster(here))
+    _, other = here.objects(CLUSTER).create(cluster(here))
     issuers = {made["identities"][0]["oidcs"][0]["issuer"] for made in (outputs, other)}
     assert len(issuers) == 2
     assert all(issuer.startswith("https://oidc.eks.us-west-2.amazonaws.com/id/") for issuer in issuers)
@@ -58,22 +59,22 @@ def test_a_cluster_has_its_own_api_server_issuer_and_security_group(here: World,
     assert found["GroupName"].startswith(f"eks-cluster-sg-{id}-")
     assert found["VpcId"] == outputs["vpcConfig"]["vpcId"]
     assert found["IpPermissions"][0]["UserIdGroupPairs"][0]["GroupId"] == group
-    here.lifecycle(CLUSTER).delete(id, outputs)
+    here.objects(CLUSTER).delete(id, outputs)
     assert id not in clusters.running
     with pytest.raises(AwsError, match="NotFound"):
         here.aws.call("ec2", "describe_security_groups", GroupIds=[group])
 
 
-def test_a_cluster_whose_api_server_does_not_start_is_completed_later(
+def test_of_a_cluster_whose_api_server_does_not_start_nothing_is_left(
     here: World, clusters: FakeClusters, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     inputs = cluster(here)
     broken = AwsError("create_cluster", "ServerException", "kube-apiserver exited")
     monkeypatch.setattr(clusters, "create", Mock(side_effect=broken))
-    with pytest.raises(PartialFailureError, match="kube-apiserver exited") as raised:
-        here.lifecycle(CLUSTER).create(inputs)
+    with pytest.raises(ProviderError, match="kube-apiserver exited"):
+        here.objects(CLUSTER).create(inputs)
     monkeypatch.undo()
-    outputs = here.lifecycle(CLUSTER).update(raised.value.id, dict(raised.value.outputs), inputs, None)
+    _, outputs = here.objects(CLUSTER).create(inputs)
     assert outputs["endpoint"] == clusters.running[inputs["name"]].server
 
 
@@ -82,7 +83,7 @@ def test_a_cluster_that_is_deleted_through_eks_takes_its_api_server_with_it(
     noticed_by: str, here: World, clusters: FakeClusters
 ) -> None:
     inputs = cluster(here)
-    lifecycle = here.lifecycle(CLUSTER)
+    lifecycle = here.objects(CLUSTER)
     id, outputs = lifecycle.create(inputs)
     here.aws.call("eks", "delete_cluster", name=id)
     if noticed_by == "refresh":
@@ -94,21 +95,21 @@ def test_a_cluster_that_is_deleted_through_eks_takes_its_api_server_with_it(
 
 def test_the_log_group_of_a_deleted_cluster_comes_back_once(here: World) -> None:
     """What makes the next `up` fail on AWS, unless something deletes it: terraform-aws-eks#2763."""
-    group, kind = "aws:cloudwatch/logGroup:LogGroup", here.lifecycle(CLUSTER)
+    group, kind = "aws:cloudwatch/logGroup:LogGroup", here.objects(CLUSTER)
     made = {"enabledClusterLogTypes": ["audit"]}
     for more, comes_back in ((made, True), ({"enabledClusterLogTypes": []}, False)):
         inputs = cluster(here, **more)
         logs = {"name": f"/aws/eks/{inputs['name']}/cluster", "retentionInDays": 7}
-        written, outputs = here.lifecycle(group).create(logs)
+        written, outputs = here.objects(group).create(logs)
         id, rest = kind.create(inputs)
         kind.delete(id, rest)
-        here.lifecycle(group).delete(written, outputs)
+        here.objects(group).delete(written, outputs)
         found = here.aws.call("logs", "describe_log_groups", logGroupNamePrefix=written)["logGroups"]
         assert [("retentionInDays" in one) for one in found] == ([False] if comes_back else [])
         if comes_back:
-            with pytest.raises(AwsError, match="ResourceAlreadyExists"):
-                here.lifecycle(group).create(logs)
-        here.lifecycle(group).delete(written, outputs)
+            with pytest.raises(ProviderError, match="ResourceAlreadyExists"):
+                here.objects(group).create(logs)
+        here.objects(group).delete(written, outputs)
         assert not here.aws.call("logs", "describe_log_groups", logGroupNamePrefix=written)["logGroups"]
 
 
@@ -118,46 +119,46 @@ def test_a_scheduler_ranks_nodes_as_its_cluster_says(here: World, clusters: Fake
         return {"nodeResourcesFit": {"scoringStrategy": scoring}}
 
     inputs = cluster(here, kubeSchedulerConfig=config("MostAllocated"))
-    kind = here.lifecycle(CLUSTER)
+    kind = here.objects(CLUSTER)
     id, outputs = kind.create(inputs)
     described = here.aws.call("eks", "describe_cluster", name=id)["cluster"]
     assert clusters.scheduling[id] == described["kubeSchedulerConfig"] == config("MostAllocated")
     changed = {**inputs, "kubeSchedulerConfig": config("LeastAllocated")}
-    kind.update(id, outputs, changed, {"kubeSchedulerConfig"})
+    kind.update(id, outputs, changed, inputs)
     assert clusters.scheduling[id] == config("LeastAllocated")
     assert not clusters.scheduling.get(kind.create(cluster(here))[0])
 
 
 def test_a_protected_cluster_is_not_deleted(here: World, clusters: FakeClusters) -> None:
-    id, outputs = here.lifecycle(CLUSTER).create(cluster(here, deletionProtection=True))
+    id, outputs = here.objects(CLUSTER).create(cluster(here, deletionProtection=True))
     with pytest.raises(AwsError, match="has deletion protection: set deletionProtection to false"):
-        here.lifecycle(CLUSTER).delete(id, outputs)
+        here.objects(CLUSTER).delete(id, outputs)
     assert id in clusters.running
 
 
 def test_a_cluster_with_node_groups_is_not_deleted(here: World, clusters: FakeClusters, nodes: FakeNodes) -> None:
     inputs = SAMPLES[NODE_GROUP].inputs(here)
-    id, outputs = here.lifecycle(NODE_GROUP).create(inputs)
+    id, outputs = here.objects(NODE_GROUP).create(inputs)
     name = inputs["clusterName"]
     with pytest.raises(AwsError, match="Cluster has nodegroups attached"):
-        here.lifecycle(CLUSTER).delete(name, {"name": name})
+        here.objects(CLUSTER).delete(name, {"name": name})
     assert name in clusters.running
-    here.lifecycle(NODE_GROUP).delete(id, outputs)
+    here.objects(NODE_GROUP).delete(id, outputs)
     assert nodes.groups == {}
-    here.lifecycle(CLUSTER).delete(name, {"name": name})
+    here.objects(CLUSTER).delete(name, {"name": name})
     assert name not in clusters.running
 
 
 def test_nodes_follow_the_template_version_in_use(here: World, nodes: FakeNodes) -> None:
     inputs = SAMPLES[NODE_GROUP].inputs(here)
-    id, outputs = here.lifecycle(NODE_GROUP).create(inputs)
+    id, outputs = here.objects(NODE_GROUP).create(inputs)
     template = inputs["launchTemplate"]["id"]
     here.aws.call(
         "ec2", "create_launch_template_version", LaunchTemplateId=template,
         LaunchTemplateData={"InstanceType": "p5en.48xlarge"},
     )  # fmt: skip
     changed = {**inputs, "launchTemplate": {"id": template, "version": "2"}}
-    here.lifecycle(NODE_GROUP).update(id, outputs, changed, {"launchTemplate"})
+    here.objects(NODE_GROUP).update(id, outputs, changed, inputs)
     seen, data = nodes.groups[inputs["clusterName"], "gpu"]
     assert seen["launchTemplate"]["version"] == "2"
     assert data == {"InstanceType": "p5en.48xlarge"}
@@ -167,11 +168,11 @@ def test_a_node_group_whose_nodes_do_not_follow_a_change_is_degraded(
     here: World, nodes: FakeNodes, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     inputs = SAMPLES[NODE_GROUP].inputs(here)
-    id, outputs = here.lifecycle(NODE_GROUP).create(inputs)
+    id, outputs = here.objects(NODE_GROUP).create(inputs)
     monkeypatch.setattr(nodes, "node_group_changed", Mock(side_effect=SandboxError("no API server")))
     changed = {**inputs, "scalingConfig": {**inputs["scalingConfig"], "desiredSize": 0, "minSize": 0}}
-    with pytest.raises(PartialFailureError, match="DEGRADED: no API server"):
-        here.lifecycle(NODE_GROUP).update(id, outputs, changed, {"scalingConfig"})
+    with pytest.raises(PartialFailureError, match="no API server"):
+        here.objects(NODE_GROUP).update(id, outputs, changed, inputs)
     names = {"clusterName": inputs["clusterName"], "nodegroupName": "gpu"}
     assert here.aws.call("eks", "describe_nodegroup", **names)["nodegroup"]["status"] == "DEGRADED"
 
@@ -180,9 +181,9 @@ def test_a_version_update_is_kept_and_restarts_the_api_server_of_the_same_cluste
     here: World, clusters: FakeClusters
 ) -> None:
     inputs = cluster(here, version="1.34")
-    id, outputs = here.lifecycle(CLUSTER).create(inputs)
+    id, outputs = here.objects(CLUSTER).create(inputs)
     assert clusters.versions[id] == "1.34"
-    later = here.lifecycle(CLUSTER).update(id, outputs, {**inputs, "version": "1.35"}, {"version"})
+    later = here.objects(CLUSTER).update(id, outputs, {**inputs, "version": "1.35"}, inputs)
     assert later["version"] == clusters.versions[id] == "1.35"
     assert here.aws.call("eks", "describe_cluster", name=id)["cluster"]["version"] == "1.35"
     first, second = clusters.made
@@ -208,7 +209,7 @@ def addons() -> FakeAddons:
 @pytest.fixture
 def provider(world: World, addons: FakeAddons, tmp_path: Path) -> Iterator[AwsProvider]:
     with attached(world.aws.clients, addons=addons):
-        yield AwsProvider(Shared(world.aws.clients, addons=addons, notes=Notes(tmp_path)))
+        yield AwsProvider(Shared(world.aws.clients, addons=addons, notes=Notes(tmp_path), processes=PROCESSES))
 
 
 def test_an_add_on_is_reported_with_its_configuration(
@@ -219,9 +220,9 @@ def test_an_add_on_is_reported_with_its_configuration(
     id, outputs = provider.create(world.aws, RESOURCE, inputs)
     assert addons.present == {(cluster, "vpc-cni"): '{"a": 1}'}
     assert load_notes(tmp_path) == (Note(RESOURCE.urn, NoteKind.INSTALLED, "a chart"),)
-    news = {"clusterName": cluster, "addonName": "vpc-cni"}
+    news = {**inputs, "configurationValues": '{"a": 2}'}
     outputs = provider.update(world.aws, RESOURCE, id, outputs, news, inputs)
-    assert addons.present == {(cluster, "vpc-cni"): None}
+    assert addons.present == {(cluster, "vpc-cni"): '{"a": 2}'}
     provider.delete(world.aws, RESOURCE, id, outputs, news)
     assert addons.present == {}
     assert load_notes(tmp_path) == ()
@@ -264,11 +265,14 @@ def test_an_add_on_whose_chart_came_later_is_updated_once(
     assert provider.diff(world.aws, RESOURCE, id, inputs, outputs, inputs).changes == ()
 
 
-def test_an_add_on_that_does_not_become_active_is_an_error(world: World, provider: AwsProvider) -> None:
-    inputs = {"clusterName": world.cluster(), "addonName": "broken"}
+def test_an_add_on_that_does_not_become_active_is_an_error(
+    world: World, provider: AwsProvider, addons: FakeAddons
+) -> None:
+    addons.failing.add("coredns")
+    inputs = {"clusterName": world.cluster(), "addonName": "coredns"}
     with pytest.raises(PartialFailureError, match="its pods are Pending") as failed:
         provider.create(world.aws, RESOURCE, inputs)
-    assert failed.value.outputs["addonName"] == "broken"
+    assert failed.value.outputs["addonName"] == "coredns"
 
 
 def test_a_configuration_is_checked_at_preview_once_it_is_known(world: World, provider: AwsProvider) -> None:

@@ -23,7 +23,7 @@ from sandbox.rpc.provider import serve
 from spec.catalog import regions
 from spec.settings import storage as settings
 from tests.sandbox.aws.fakes import FakeClusters, FakeNodes, attached
-from tests.sandbox.aws.samples.world import OTHER_TRUST, TRUST
+from tests.sandbox.aws.samples.world import OTHER_TRUST, PROCESSES, TRUST
 from tests.sandbox.rpc.engine import Engine, changes, resources
 
 # Importing the SDK's service modules warns about deprecated types in them.
@@ -42,7 +42,7 @@ class Sandbox:
 @pytest.fixture
 def sandbox(clients: Clients, tmp_path: Path) -> Iterator[Sandbox]:
     clusters, nodes = FakeClusters(), FakeNodes()
-    served = serve(AwsProvider(World(clients, clusters)))
+    served = serve(AwsProvider(World(clients, clusters, processes=PROCESSES)))
     try:
         with attached(clients, clusters, nodes):
             yield Sandbox(Engine(tmp_path, {"aws": served.port}), clusters, nodes)
@@ -311,7 +311,7 @@ def program(account: str, batches: int) -> None:
 
 @pytest.fixture
 def engine(clients: Clients, tmp_path: Path) -> Iterator[Engine]:
-    served = serve(AwsProvider(World(clients)))
+    served = serve(AwsProvider(World(clients, processes=PROCESSES)))
     try:
         yield Engine(tmp_path, {"aws": served.port})
     finally:

@@ -12,8 +12,8 @@ import pytest
 
 from sandbox.aws import schema
 from sandbox.aws.kinds import AnyOf, Field, Kind, ListOf, MapOf, ObjectOf, Objects
+from sandbox.aws.limits.operations import OPERATIONS
 from sandbox.aws.schema import tokens
-from sandbox.aws.types import MAPPINGS
 
 TOPIC = "aws:sns/topic:Topic"
 RECURSIVE = "aws:wafv2/ruleGroup:RuleGroup"
@@ -49,7 +49,7 @@ def children(fields: Mapping[str, Field]) -> list[ObjectOf]:
     return [nested for field in fields.values() for nested in below(field.kind)]
 
 
-@pytest.mark.parametrize("type_token", [*sorted(MAPPINGS), RECURSIVE])
+@pytest.mark.parametrize("type_token", [*sorted(OPERATIONS), RECURSIVE])
 def test_a_cached_schema_equals_that_of_the_sdk(type_token: str) -> None:
     expected = of_the_sdk(type_token)
     schema.save(type_token, expected)

@@ -1,4 +1,4 @@
-"""Right requests that moto alone refuses, fails at or does not know are answered as AWS answers them."""
+"""Requests that moto alone answers wrongly, or does not know, are answered as AWS answers them."""
 
 from pathlib import Path
 from typing import Any, Final
@@ -6,9 +6,9 @@ from typing import Any, Final
 import pytest
 
 from sandbox.aws.client import AwsError
-from sandbox.aws.mapping import fill
 from sandbox.aws.moto import kept
 from sandbox.aws.rules.requests import search
+from sandbox.aws.shapes import fill
 from spec import strict_yaml
 from tests.sandbox.aws.samples import World
 

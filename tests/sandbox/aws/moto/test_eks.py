@@ -90,7 +90,7 @@ def test_a_cluster_of_the_config_map_has_no_access_entries_until_its_mode_is_cha
     names = {"clusterName": name, "principalArn": PRINCIPAL}
     assert code(aws, "create_access_entry", **names) == "InvalidRequestException"
     changed = {**inputs, "name": name, "accessConfig": {"authenticationMode": "API_AND_CONFIG_MAP"}}
-    world.lifecycle("aws:eks/cluster:Cluster").update(name, outputs, changed, {"accessConfig"})
+    world.objects("aws:eks/cluster:Cluster").update(name, outputs, changed, inputs)
     aws.call("eks", "create_access_entry", **names)
 
 

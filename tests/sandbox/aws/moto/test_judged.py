@@ -10,32 +10,17 @@ from botocore.config import Config
 
 from sandbox.aws import rules
 from sandbox.aws.client import FAULT, Aws, AwsError, Clients
-from sandbox.aws.mapping import Call
+from sandbox.aws.limits.operations import OPERATIONS
 from sandbox.aws.moto import judged
 from sandbox.aws.rules.rule import Moment
-from sandbox.aws.types import MAPPINGS, OPERATIONS
 from sandbox.rpc.errors import PartialFailureError
 from tests.sandbox.aws.samples import SAMPLES, World
 from tests.sandbox.aws.samples.world import document
 from tests.sandbox.aws.wrong import Wrong, cases
 
-CREATED = [token for token in SAMPLES if token in MAPPINGS and isinstance(MAPPINGS[token].create, Call)]
-OF_S3 = [one for one in cases() if one.type in MAPPINGS and MAPPINGS[one.type].service == "s3"]
+OF_S3 = [one for one in cases() if one.type in SAMPLES and OPERATIONS[one.type].service == "s3"]
 BY_PROVIDER = {"name-and-prefix", "minimum-size"}
 """Of S3's: what the provider alone refuses, and what is a header of the answer."""
-
-
-def judge(world: World, service: str, operation: str, **parameters: Any) -> list[tuple[str, str]]:
-    shape = world.aws.input_shape(service, operation)
-    return list(judged.problems(world.aws, service, operation, shape, parameters))
-
-
-@pytest.mark.parametrize("token", CREATED)
-def test_what_our_provider_sends_is_accepted(world: World, token: str) -> None:
-    lifecycle, create = world.lifecycle(token), MAPPINGS[token].create
-    assert isinstance(create, Call)
-    sent = lifecycle.create_parameters(create, lifecycle.sent(SAMPLES[token].inputs(world)))
-    assert judge(world, MAPPINGS[token].service, create.operation, **sent) == []
 
 
 @pytest.fixture(scope="module")
@@ -49,11 +34,10 @@ def outside(world: World) -> World:
 def refusal(world: World, outside: World, row: Wrong) -> str | None:
     """The code with which a row is refused, which nothing has checked before."""
     inputs = row.inputs(row.right(world), world)
-    lifecycle = outside.lifecycle(row.type)
     if row.twice:
-        lifecycle.create(inputs)
+        outside.make(row.type, **inputs)
     try:
-        lifecycle.create(inputs)
+        outside.make(row.type, **inputs)
     except (AwsError, PartialFailureError) as error:
         cause = error if isinstance(error, AwsError) else error.__cause__
         assert isinstance(cause, AwsError)
@@ -68,10 +52,10 @@ def test_what_is_wrong_with_s3_is_refused_whoever_asks(world: World, outside: Wo
     assert refused != FAULT
 
 
-@pytest.mark.parametrize("token", sorted(set(SAMPLES) & set(MAPPINGS)))
+@pytest.mark.parametrize("token", sorted(SAMPLES))
 def test_samples_come_up_whoever_asks(world: World, outside: World, token: str) -> None:
     other = World(replace(outside.aws, account="900000000001"))
-    other.lifecycle(token).create(SAMPLES[token].inputs(other))
+    other.make(token, **SAMPLES[token].inputs(other))
 
 
 NOBODY = "arn:aws:iam::{account}:role/nobody"
@@ -183,7 +167,7 @@ def test_limits_hold_whoever_asks(outside: World) -> None:
 
 def test_what_our_provider_calls_is_not_judged_twice(aws: Aws, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(judged, "problems", lambda *_: [("Twice", "judged")])
-    assert aws.call("sqs", "create_queue", QueueName="jobs")["QueueUrl"]
+    assert aws.call("sns", "create_topic", Name="jobs")["TopicArn"]
 
 
 def test_the_rules_are_asked_by_some_operation() -> None:

@@ -12,9 +12,9 @@ import pytest
 from botocore.loaders import ExtrasProcessor, JSONFileLoader
 
 from sandbox.aws.client import Aws, AwsError, Clients
+from sandbox.aws.limits.operations import OPERATIONS
 from sandbox.aws.moto import service_models
 from sandbox.aws.moto.service_models import CopyingExtras, SharedFiles
-from sandbox.aws.types import MAPPINGS
 
 
 @pytest.fixture
@@ -149,7 +149,7 @@ def test_a_request_is_serialized_like_botocore(
 
 
 def test_shared_documents_are_not_changed(aws: Aws) -> None:
-    for service in sorted({mapping.service for mapping in MAPPINGS.values()}):
+    for service in sorted({one.service for one in OPERATIONS.values()}):
         aws.clients.get(service, aws.region)
     for service, operation in (("ec2", "describe_vpcs"), ("sqs", "list_queues"), ("s3", "list_buckets")):
         aws.call(service, operation)

@@ -4,12 +4,18 @@ import functools
 import ipaddress
 import itertools
 import json
+import re
 from typing import Any
 
-from sandbox.aws.client import Aws
-from sandbox.aws.lifecycle import Lifecycle
+from sandbox.aws import client
+from sandbox.aws.client import Aws, AwsError
+from sandbox.aws.provider import AwsProvider
 from sandbox.aws.schema import Schema, schema
-from sandbox.aws.types import MAPPINGS
+from sandbox.aws.terraform.names import Type
+from sandbox.aws.terraform.processes import Processes
+from sandbox.rpc.diff import Diff
+from sandbox.rpc.errors import ProviderError
+from sandbox.rpc.hooks import ReadResult, Resource
 
 Made = tuple[str, dict[str, Any]]
 
@@ -19,6 +25,56 @@ def known(type_token: str) -> Schema:
     found = schema(type_token)
     assert found is not None, type_token
     return found
+
+
+_CODE = re.compile(r"(?:api error |RequestID: [^,]+, (?:HostID: [^,]+, )?|^)([A-Za-z]+(?:\.[A-Za-z]+)*): ")
+
+
+def code_of(error: ProviderError) -> str:
+    """The code with which a service refused a change of the provider."""
+    if isinstance(error, AwsError):
+        return error.code
+    found = _CODE.findall(str(error))
+    return str(found[-1]) if found else str(error)
+
+
+PROCESSES = Processes()
+"""Of all tests of a process; the session's end stops them."""
+
+
+class Objects:
+    """One type in an account, as the provider makes and changes its objects."""
+
+    def __init__(self, aws: Aws, type_token: str) -> None:
+        self.provider = AwsProvider(client.World(aws.clients, processes=PROCESSES))
+        self.aws, self.schema = aws, known(type_token)
+        self.resource = Resource(f"urn:pulumi:s::p::{type_token}::thing", type_token, "thing")
+
+    @property
+    def type(self) -> Type:
+        found = PROCESSES.types.resource(self.resource.type)
+        assert found is not None, self.resource.type
+        return found
+
+    def checked(self, inputs: dict[str, Any]) -> dict[str, Any]:
+        found, failures = self.provider.check(self.aws, self.resource, inputs, {}, b"seed")
+        assert failures == []
+        return found
+
+    def diff(self, id: str, olds: dict[str, Any], outputs: dict[str, Any], news: dict[str, Any]) -> Diff:
+        return self.provider.diff(self.aws, self.resource, id, olds, outputs, news)
+
+    def create(self, inputs: dict[str, Any]) -> Made:
+        return self.provider.create(self.aws, self.resource, inputs)
+
+    def read(self, id: str, outputs: dict[str, Any], inputs: dict[str, Any]) -> ReadResult | None:
+        return self.provider.read(self.aws, self.resource, id, outputs, inputs)
+
+    def update(self, id: str, outputs: dict[str, Any], news: dict[str, Any], olds: dict[str, Any]) -> dict[str, Any]:
+        return self.provider.update(self.aws, self.resource, id, outputs, news, olds)
+
+    def delete(self, id: str, outputs: dict[str, Any]) -> None:
+        self.provider.delete(self.aws, self.resource, id, outputs, {})
 
 
 class World:
@@ -33,11 +89,11 @@ class World:
     def unique(self, name: str) -> str:
         return f"{name}-{next(self._count)}"
 
-    def lifecycle(self, type_token: str) -> Lifecycle:
-        return Lifecycle(self.aws, known(type_token), MAPPINGS[type_token])
+    def objects(self, type_token: str) -> Objects:
+        return Objects(self.aws, type_token)
 
     def make(self, type_token: str, **inputs: Any) -> Made:
-        return self.lifecycle(type_token).create(inputs)
+        return self.objects(type_token).create(inputs)
 
     def vpc(self) -> str:
         return self.make("aws:ec2/vpc:Vpc", cidrBlock="10.1.0.0/16")[0]

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from sandbox.aws.types import MAPPINGS
+from sandbox.aws.naming import property_of
 from spec import strict_yaml
 from tests.sandbox.aws.samples import SAMPLES, World
 from tests.sandbox.aws.samples.sample import filled
@@ -45,7 +45,7 @@ class Wrong:
         if self.base is not None:
             return {name: _value(value, world) for name, value in self.base.items()}
         inputs = SAMPLES[self.type].inputs(world)
-        name = MAPPINGS[self.type].name
+        name = property_of(self.type)
         # Rows of one type are created in one account.
         return {**inputs, name: world.unique(inputs[name])} if name in inputs else inputs
 

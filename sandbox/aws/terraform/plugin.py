@@ -1,7 +1,10 @@
 """HashiCorp's plugin protocol: a provider as a process, its schemas, and its answers as plain values."""
 
+from __future__ import annotations
+
 import os
 import subprocess
+import sys
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
@@ -10,12 +13,15 @@ from typing import Any, Final
 
 import grpc
 
-from tests.sandbox.aws.upstream.messages import CLASSES, METHODS, pack, unpack
+from sandbox.aws.terraform.messages import CLASSES, METHODS, pack, unpack
 
 _COOKIE: Final = "d602bf8f470bc67ca7faa0386276bbdd4330efaf76d1a219cb4d6991ca9872b2"
 """What a provider waits for, so that nobody starts it by hand (terraform-plugin-go v0.31.0, tf5server/server.go)."""
+_LAUNCHER: Final = Path(__file__).parents[2] / "launch.py"
 _ERROR: Final = 1
-ABSENT: Final = pack(None)
+MANY: Final = (2, 3)
+"""NestingMode LIST and SET; SINGLE and GROUP are one block."""
+SET: Final = 3
 
 
 class RefusedError(Exception):
@@ -28,19 +34,19 @@ class RefusedError(Exception):
 
 
 class Plugin:
-    """A running provider; `with` ends it."""
+    """A running provider; `with` ends it. The thread that starts it has to outlive it."""
 
     def __init__(self, binary: Path, log: Path, environment: Mapping[str, str] | None = None) -> None:
         # It asks nobody for credentials or a region but the configuration.
         kept = {name: value for name, value in os.environ.items() if not name.startswith(("AWS_", "TF_"))}
         wanted = {"TF_PLUGIN_MAGIC_COOKIE": _COOKIE, "PLUGIN_PROTOCOL_VERSIONS": "5", **(environment or {})}
+        launch = [sys.executable, "-I", "-S", str(_LAUNCHER), str(os.getpid()), str(binary)]
         with log.open("ab") as errors:
             self.process = subprocess.Popen(
-                [binary], env={**kept, **wanted}, stdout=subprocess.PIPE, stderr=errors, text=True
+                launch, env={**kept, **wanted}, stdout=subprocess.PIPE, stderr=errors, text=True
             )
-        assert self.process.stdout is not None
         # "1|5|unix|/tmp/plugin1|grpc|"
-        answer = self.process.stdout.readline().strip().split("|")
+        answer = self.process.stdout.readline().strip().split("|") if self.process.stdout is not None else []
         if len(answer) < 5:
             self.close()
             msg = f"{binary} did not start: {'|'.join(answer) or 'it said nothing'} (log: {log})"
@@ -57,7 +63,7 @@ class Plugin:
             for name in METHODS
         }
 
-    def __enter__(self) -> "Plugin":
+    def __enter__(self) -> Plugin:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
@@ -78,15 +84,12 @@ class Plugin:
         Raises:
             RefusedError: The answer has errors.
         """
+        return checked(self.begin(method, **fields).result())
+
+    def begin(self, method: str, **fields: Any) -> Any:
+        """The same as a future of grpc, whose answer is not `checked`."""
         wrapped = {name: _wrapped(name, value) for name, value in fields.items()}
-        answer = self._calls[method](CLASSES[f"{method}Request"](**wrapped))
-        if hasattr(answer, "diagnostics"):
-            problems = [
-                (path_of(each.attribute), _text(each)) for each in answer.diagnostics if each.severity == _ERROR
-            ]
-            if problems:
-                raise RefusedError(problems, answer)
-        return answer
+        return self._calls[method].future(CLASSES[f"{method}Request"](**wrapped))
 
     @cached_property
     def schemas(self) -> Any:
@@ -94,9 +97,19 @@ class Plugin:
         return self.call("GetSchema")
 
     def configure(self, values: Mapping[str, Any]) -> None:
-        """Configure the provider; attributes and blocks that aren't named are null."""
+        """Configure the provider, once; attributes and blocks that aren't named are null."""
         config = complete(self.schemas.provider.block, values)
         self.call("Configure", terraform_version="1.9.0", config=pack(config))
+
+
+def checked(answer: Any) -> Any:
+    """The answer. Raises RefusedError for errors in it."""
+    problems = [
+        (path_of(each.attribute), _text(each)) for each in getattr(answer, "diagnostics", ()) if each.severity == _ERROR
+    ]
+    if problems:
+        raise RefusedError(problems, answer)
+    return answer
 
 
 def _wrapped(name: str, value: Any) -> Any:
@@ -118,16 +131,11 @@ def complete(block: Any, values: Mapping[str, Any]) -> dict[str, Any]:
     result: dict[str, Any] = {each.name: values.get(each.name) for each in block.attributes}
     for each in block.block_types:
         given = values.get(each.type_name)
-        if is_many(each):
+        if each.nesting in MANY:
             result[each.type_name] = [complete(each.block, one) for one in given or ()]
         else:
             result[each.type_name] = complete(each.block, given) if given is not None else None
     return result
-
-
-def is_many(nested: Any) -> bool:
-    """Whether it is a list or set of blocks (NestingMode LIST and SET; SINGLE and GROUP are one)."""
-    return nested.nesting in (2, 3)
 
 
 def value_of(dynamic: Any) -> Any:

@@ -1,0 +1,182 @@
+"""Data sources, by the provider in the account."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from sandbox.aws.client import Aws
+from sandbox.aws.client import World as Shared
+from sandbox.aws.moto.tokens import identity
+from sandbox.aws.provider import AwsProvider
+from sandbox.notes import NoteKind, Notes, load_notes
+from sandbox.rpc.errors import ProviderError
+from tests.sandbox.aws.samples import SAMPLES, World
+from tests.sandbox.aws.samples.world import PROCESSES
+
+FOUND = {
+    "aws:cloudwatch/getLogGroup:getLogGroup": ("aws:cloudwatch/logGroup:LogGroup", ("name",)),
+    "aws:ec2/getInternetGateway:getInternetGateway": (
+        "aws:ec2/internetGateway:InternetGateway", ("internetGatewayId=id",),
+    ),
+    "aws:ec2/getLaunchTemplate:getLaunchTemplate": ("aws:ec2/launchTemplate:LaunchTemplate", ("name",)),
+    "aws:ec2/getNatGateway:getNatGateway": ("aws:ec2/natGateway:NatGateway", ("id",)),
+    "aws:ec2/getSecurityGroup:getSecurityGroup": ("aws:ec2/securityGroup:SecurityGroup", ("id",)),
+    "aws:ecr/getRepository:getRepository": ("aws:ecr/repository:Repository", ("name",)),
+    "aws:efs/getAccessPoint:getAccessPoint": ("aws:efs/accessPoint:AccessPoint", ("accessPointId=id",)),
+    "aws:efs/getFileSystem:getFileSystem": ("aws:efs/fileSystem:FileSystem", ("fileSystemId=id",)),
+    "aws:eks/getAccessEntry:getAccessEntry": ("aws:eks/accessEntry:AccessEntry", ("clusterName", "principalArn")),
+    "aws:eks/getAddon:getAddon": ("aws:eks/addon:Addon", ("clusterName", "addonName")),
+    "aws:eks/getCluster:getCluster": ("aws:eks/cluster:Cluster", ("name",)),
+    "aws:eks/getNodeGroup:getNodeGroup": ("aws:eks/nodeGroup:NodeGroup", ("clusterName", "nodeGroupName")),
+    "aws:iam/getInstanceProfile:getInstanceProfile": ("aws:iam/instanceProfile:InstanceProfile", ("name",)),
+    "aws:iam/getOpenIdConnectProvider:getOpenIdConnectProvider": (
+        "aws:iam/openIdConnectProvider:OpenIdConnectProvider", ("url",),
+    ),
+    "aws:iam/getPolicy:getPolicy": ("aws:iam/policy:Policy", ("arn",)),
+    "aws:iam/getRole:getRole": ("aws:iam/role:Role", ("name",)),
+    "aws:kms/getAlias:getAlias": ("aws:kms/alias:Alias", ("name",)),
+    "aws:kms/getKey:getKey": ("aws:kms/key:Key", ("keyId=id",)),
+    "aws:rds/getInstance:getInstance": ("aws:rds/instance:Instance", ("dbInstanceIdentifier=identifier",)),
+    "aws:rds/getSubnetGroup:getSubnetGroup": ("aws:rds/subnetGroup:SubnetGroup", ("name",)),
+    "aws:s3/getBucket:getBucket": ("aws:s3/bucket:Bucket", ("bucket",)),
+    "aws:sns/getTopic:getTopic": ("aws:sns/topic:Topic", ("name",)),
+}  # fmt: skip
+"""The type whose object each finds, and by which of its outputs."""
+INDEX = "aws:index/{0}:{0}"
+
+
+def invoke(aws: Aws, token: str, args: dict[str, Any]) -> dict[str, Any]:
+    return AwsProvider(Shared(aws.clients, processes=PROCESSES)).invoke(aws, token, args)
+
+
+@pytest.fixture
+def aws(world: World) -> Aws:
+    """One account, because each has a process of its own."""
+    return world.aws
+
+
+@pytest.mark.parametrize("token", sorted(FOUND))
+def test_an_object_is_found_by_its_arguments(token: str, world: World) -> None:
+    kind, names = FOUND[token]
+    objects = world.objects(kind)
+    id, outputs = objects.create(objects.checked(SAMPLES[kind].inputs(world)))
+    known = {**outputs, "id": id}
+    args = {name: known[own or name] for name, _, own in (each.partition("=") for each in names)}
+    answer = invoke(world.aws, token, args)
+    type = PROCESSES.types.function(token)
+    assert type is not None
+    assert set(answer) - set(args) <= set(type.form.properties), "the SDK has all of the answer"
+    arns = {key: answer[key] for key in ("arn", "clusterName", "vpcId") if key in answer and key in outputs}
+    assert arns == {key: outputs[key] for key in arns}
+    with pytest.raises(ProviderError):
+        invoke(world.aws, token, {key: f"{value}-not-here" for key, value in args.items()})
+
+
+def test_what_is_missing_says_so(aws: Aws) -> None:
+    with pytest.raises(ProviderError, match=r"EKS Cluster \(prod\)"):
+        invoke(aws, "aws:eks/getCluster:getCluster", {"name": "prod"})
+
+
+def test_a_policy_of_aws_is_found_by_its_name(aws: Aws) -> None:
+    found = invoke(aws, "aws:iam/getPolicy:getPolicy", {"name": "AmazonEKSClusterPolicy"})
+    assert found["arn"] == "arn:aws:iam::aws:policy/AmazonEKSClusterPolicy"
+
+
+def test_the_default_network_of_an_account_is_found(aws: Aws) -> None:
+    network = invoke(aws, "aws:ec2/getVpc:getVpc", {"default": True})
+    assert network["default"] is True
+    zone = {"vpcId": network["id"], "defaultForAz": True, "availabilityZone": f"{aws.region}a"}
+    assert invoke(aws, "aws:ec2/getSubnet:getSubnet", zone)["vpcId"] == network["id"]
+    by_name = {"name": "default", "vpcId": network["id"]}
+    assert invoke(aws, "aws:ec2/getSecurityGroup:getSecurityGroup", by_name)["vpcId"] == network["id"]
+
+
+def test_the_token_of_a_cluster_says_who_asks(world: World) -> None:
+    kind = "aws:eks/cluster:Cluster"
+    name, _ = world.objects(kind).create({**SAMPLES[kind].inputs(world), "name": "asked"})
+    found = invoke(world.aws, "aws:eks/getClusterAuth:getClusterAuth", {"name": name})
+    assert str(identity(found["token"])).startswith("arn:aws:")
+    assert name in invoke(world.aws, "aws:eks/getClusters:getClusters", {})["names"]
+
+
+def test_a_secret_and_its_version_are_read(aws: Aws) -> None:
+    made = aws.call("secretsmanager", "create_secret", Name="team/key", SecretString="hunter2")
+    found = invoke(aws, "aws:secretsmanager/getSecret:getSecret", {"name": "team/key"})
+    assert found["arn"] == made["ARN"]
+    version = invoke(aws, "aws:secretsmanager/getSecretVersion:getSecretVersion", {"secretId": found["id"]})
+    assert version["secretString"] == "hunter2"
+
+
+def test_a_registry_has_a_user_and_a_password(aws: Aws) -> None:
+    found = invoke(aws, "aws:ecr/getAuthorizationToken:getAuthorizationToken", {})
+    assert found["userName"] == "AWS"
+    assert found["password"]
+
+
+def test_zones_are_those_of_the_region_and_exclude_the_excluded(aws: Aws) -> None:
+    found = invoke(aws, INDEX.format("getAvailabilityZones"), {"state": "available", "excludeNames": ["us-west-2b"]})
+    assert found["names"][:2] == ["us-west-2a", "us-west-2c"]
+    assert len(found["zoneIds"]) == len(found["names"])
+    filters = [{"name": "zone-name", "values": ["us-west-2c"]}]
+    assert invoke(aws, INDEX.format("getAvailabilityZones"), {"filters": filters})["names"] == ["us-west-2c"]
+
+
+def test_the_caller_is_the_account(aws: Aws) -> None:
+    found = invoke(aws, INDEX.format("getCallerIdentity"), {})
+    assert found["accountId"] == found["id"] == aws.account
+    assert aws.account in found["arn"]
+
+
+def test_region_and_partition_are_returned(aws: Aws) -> None:
+    assert invoke(aws, INDEX.format("getRegion"), {})["region"] == "us-west-2"
+    assert invoke(aws, INDEX.format("getPartition"), {})["dnsSuffix"] == "amazonaws.com"
+
+
+def test_a_parameter_is_read(aws: Aws) -> None:
+    aws.call("ssm", "put_parameter", Name="/team/token", Value="v", Type="SecureString")
+    found = invoke(aws, "aws:ssm/getParameter:getParameter", {"name": "/team/token"})
+    assert (found["value"], found["version"]) == ("v", 1)
+    listed = invoke(aws, "aws:ssm/getParametersByPath:getParametersByPath", {"path": "/team"})
+    assert listed["names"] == ["/team/token"]
+
+
+def test_the_newest_image_is_chosen_on_request(aws: Aws) -> None:
+    token = "aws:ec2/getAmi:getAmi"
+    args = {"owners": ["amazon"], "filters": [{"name": "name", "values": ["amzn2-ami-hvm-*"]}]}
+    found = invoke(aws, token, {**args, "mostRecent": True})
+    assert found["id"] == found["imageId"]
+    assert found["name"].startswith("amzn2-ami-hvm-")
+    with pytest.raises(ProviderError, match="more than one result"):
+        invoke(aws, token, args)
+    with pytest.raises(ProviderError, match="returned no results"):
+        invoke(aws, token, {"filters": [{"name": "name", "values": ["nothing"]}]})
+
+
+def test_a_function_that_nobody_has_is_refused_by_name(aws: Aws) -> None:
+    with pytest.raises(ProviderError, match="does not support the function aws:bedrock/getNothing:getNothing"):
+        invoke(aws, "aws:bedrock/getNothing:getNothing", {})
+
+
+def test_a_data_source_of_a_type_that_is_only_recorded_has_made_up_texts_and_is_noted(aws: Aws, tmp_path: Path) -> None:
+    token, notes = "aws:route53/getZone:getZone", Notes(tmp_path)
+    asked = AwsProvider(Shared(aws.clients, notes=notes, processes=PROCESSES))
+    by_name = asked.invoke(aws, token, {"name": "example.com"})
+    assert by_name["name"] == "example.com"
+    assert by_name["zoneId"] == by_name["id"] != ""
+    assert asked.invoke(aws, token, {"zoneId": "Z1D633PJN98FT9"})["id"] == "Z1D633PJN98FT9"
+    asked.invoke(aws, "aws:index/getRegion:getRegion", {})
+    assert [(one.urn, one.kind, one.text) for one in load_notes(tmp_path)] == [(token, NoteKind.MADE_UP, "2")]
+
+
+def test_a_policy_document_is_rendered_as_iam_writes_it(aws: Aws) -> None:
+    conditions = [{"test": "StringEquals", "variable": "oidc:sub", "values": ["a", "b"]}]
+    federated = {"principals": [{"type": "Federated", "identifiers": ["arn"]}], "conditions": conditions}
+    allow = {"sid": "Assume", "actions": ["sts:AssumeRoleWithWebIdentity"], **federated}
+    deny = {"effect": "Deny", "notActions": ["s3:*", "ec2:*"], "resources": ["home/&{aws:username}"]}
+    found = invoke(aws, "aws:iam/getPolicyDocument:getPolicyDocument", {"statements": [allow, deny]})
+    first, second = json.loads(found["json"])["Statement"]
+    assert first["Condition"] == {"StringEquals": {"oidc:sub": ["a", "b"]}}
+    assert first["Principal"] == {"Federated": "arn"}
+    assert second["Resource"] == "home/${aws:username}"

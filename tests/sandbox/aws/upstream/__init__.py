@@ -1,1 +1,0 @@
-"""The Terraform AWS provider beside ours: what each says of the stacks."""
