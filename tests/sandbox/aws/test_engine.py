@@ -351,7 +351,7 @@ def outputs(
     cluster = ClusterOutputs(
         name="slipway-test", resource=cast("Any", nodes), endpoint=nothing, certificate_authority=nothing,
         kubeconfig=nothing, version="1.35", security_group_id=nodes.id,
-        service_cidr="172.20.0.0/16", account_id=account, region=REGION, tags={},
+        oidc_issuer=nothing, service_cidr="172.20.0.0/16", account_id=account, region=REGION, tags={},
     )  # fmt: skip
     zones = {letter: f"{REGION}{letter}" for letter in subnets}
     return cluster, NetworkOutputs(
