@@ -80,7 +80,7 @@ def run(options: argparse.Namespace) -> int:
 
 def _folders(options: argparse.Namespace) -> Iterator[str]:
     """The arguments that name folders; the first one may be a stack of the same name."""
-    if Path(options.stack).is_dir() and ("/" in options.stack or Path(options.stack, MANIFESTS).is_file()):
+    if Path(options.stack).is_dir() and ({*"./"} & {*options.stack} or Path(options.stack, MANIFESTS).is_file()):
         yield options.stack
     yield from (str(one) for one in options.scenarios if one.is_dir())
 

@@ -1,6 +1,7 @@
 """The changes of a stack as text for a terminal: by part, team and pool, then removals, cost and policy findings."""
 
 import re
+import shutil
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
@@ -236,4 +237,5 @@ def _findings(result: Evaluation) -> Iterator[str]:
 
 
 def _cut(line: str) -> str:
-    return line if len(line) <= WIDTH else f"{line[: WIDTH - 1]}…"
+    width = min(WIDTH, shutil.get_terminal_size((WIDTH, 24)).columns)
+    return line if len(line) <= width else f"{line[: width - 1]}…"

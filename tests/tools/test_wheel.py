@@ -73,7 +73,7 @@ def test_why_says_what_it_needs_to_answer_for_a_file(base: Installed) -> None:
 
 @pytest.mark.parametrize(
     ("words", "part"),
-    [(("pack", "folder"), "policies"), (("sandbox", "start"), "sandbox"), (("policies", "dev"), "policies")],
+    [(("policies", "--pack", "x"), "policies"), (("sandbox", "start"), "sandbox"), (("policies", "dev"), "policies")],
 )
 def test_a_command_of_another_part_names_it(base: Installed, words: tuple[str, ...], part: str) -> None:
     done = base.run("slipway", *words)
@@ -86,7 +86,7 @@ def test_a_command_of_another_part_names_it(base: Installed, words: tuple[str, .
     [
         ("check dev", "run this inside a checkout\n"),
         ("preview dev --sandbox", "stack file `slipway sandbox run -- pulumi preview --stack NAME`\n"),
-        ("try . --stack dev --sandbox -n vision", "run this inside a checkout\n"),
+        ("rehearse dev . -n vision", "run this inside a checkout\n"),
         ("report dev --out out", "`slipway sandbox run -- pulumi preview --stack NAME --diff`\n"),
     ],
 )
@@ -102,7 +102,7 @@ def test_the_platform_needs_its_repository(whole: Installed, words: str, next_st
 
 def test_the_demo_answers_as_the_readme_shows(whole: Installed) -> None:
     """Without a clone, an account or Go."""
-    done = whole.run("slipway", "demo", PATH="/usr/bin:/bin")
+    done = whole.run("slipway", "init", "--demo", PATH="/usr/bin:/bin")
     assert done.returncode == 0, done.stderr
     shown = (ROOT / "README.md").read_text(encoding="utf-8").partition("```text\n")[2].partition("```")[0]
     assert " ".join(shown.split()) in " ".join(done.stdout.split())
@@ -111,13 +111,13 @@ def test_the_demo_answers_as_the_readme_shows(whole: Installed) -> None:
 
 def test_the_pack_is_a_folder_that_keeps_its_suppressions(wheel: Path, tmp_path: Path) -> None:
     installed = Installed.make(wheel, tmp_path, "policies")
-    done = installed.run("slipway", "pack", "pack")
+    done = installed.run("slipway", "policies", "--pack", "pack")
     assert done.returncode == 0, done.stderr
     assert done.stdout.endswith("pulumi preview --policy-pack pack\n")
     described = yaml.safe_load((installed.folder / "pack" / "PulumiPolicy.yaml").read_text(encoding="utf-8"))
     assert described["runtime"]["options"]["virtualenv"] == str(installed.environment)
     (installed.folder / "pack" / "suppressions.yaml").write_text("- {rule: no-such-rule}\n", encoding="utf-8")
-    again = installed.run("slipway", "pack", "pack")
+    again = installed.run("slipway", "policies", "--pack", "pack")
     assert again.returncode == 2
     assert again.stderr.startswith("slipway: pack: suppressions.yaml: [0] must have exactly the keys")
 

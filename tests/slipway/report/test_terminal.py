@@ -162,7 +162,10 @@ def test_findings_are_one_row_for_each_rule() -> None:
     ]
 
 
-def test_no_row_is_wider_than_a_screen() -> None:
+def test_no_row_is_wider_than_the_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
     properties = (PropertyChange(path="x" * 300, before="a", after="b"),)
     plan = Plan(changes=(change("a:B", BUCKET, "y", properties=properties),))
+    monkeypatch.delenv("COLUMNS", raising=False)
     assert max(map(len, text(plan, CONTEXT).splitlines())) == terminal.WIDTH
+    monkeypatch.setenv("COLUMNS", "80")
+    assert max(map(len, text(plan, CONTEXT).splitlines())) == 80
