@@ -29,39 +29,29 @@ class Software:
     releases: Sequence[str] = ()
 
     def unsupported(self, version: str, kubernetes: str) -> str:
-        """What a version of Kubernetes needs of it; empty if this version has that."""
+        """What a version of Kubernetes needs instead of this version; empty if they fit."""
         if self.behind is not None:
-            skew = numbers(kubernetes)[1] - numbers(version)[1]
-            low = numbers(kubernetes)[1] - self.behind
-            return "" if 0 <= skew <= self.behind else f"1.{low}{f' to {kubernetes}' if self.behind else ''}"
-        least = [one for since, one in self.kubernetes.items() if reached(since, kubernetes)]
-        if least and numbers(version) < numbers(least[-1]):
-            return f"{least[-1]} or newer"
-        newest = [one for since, one in self.oldest.items() if at_least(version, since)]
-        return "" if not newest or reached(newest[-1], kubernetes) else f"older than {next(iter(self.oldest))}"
+            newest = numbers(kubernetes)[1]
+            fits = newest - self.behind <= numbers(version)[1] <= newest
+            return "" if fits else f"1.{newest - self.behind}" + (f" to {kubernetes}" if self.behind else "")
+        for least in [one for since, one in self.kubernetes.items() if reached(since, kubernetes)][-1:]:
+            if not at_least(version, least):
+                return f"{least} or newer"
+        too_new = (
+            one for one, least in self.oldest.items() if at_least(version, one) and not reached(least, kubernetes)
+        )
+        return "".join(f"one older than {one}" for one in list(too_new)[:1])
 
     def skipped(self, before: str, after: str) -> list[str]:
-        """Releases between two versions that an upgrade may not skip."""
-        return [] if not self.releases else [
-            one for one, newer in pairwise(self.releases)
-            if numbers(before) < numbers(one) and at_least(after, newer) and not at_least(before, one)
+        """Releases between two versions, each of which has to be installed."""
+        return [
+            one for one, newer in pairwise(self.releases) if not at_least(before, one) and at_least(after, newer)
         ]  # fmt: skip
 
 
 @dataclass(frozen=True, kw_only=True)
-class Pair:
-    """Software that needs a version of another."""
-
-    of: str
-    since: str
-    needs: str
-    least: str
-    source: str
-
-
-@dataclass(frozen=True, kw_only=True)
 class Shape:
-    """What objects must not have, from a version on."""
+    """What objects must not have, from a version on; the file says what each attribute is."""
 
     rule: str
     text: str
@@ -72,14 +62,13 @@ class Shape:
     since: str = ""
     kinds: Sequence[str] = ()
     paths: Sequence[str] = ()
-    matches: str = ""
+    matches: str = "."
     unless: str = ""
     excepted: Sequence[str] = ()
 
     def found(self, value: Any) -> bool:
         """Whether an object, or the spec of a pod, has it."""
-        found = (one for path in self.paths for one in _values(value, path))
-        return any(re.search(self.matches, str(one)) if self.matches else one not in (None, "") for one in found)
+        return any(re.search(self.matches, str(one)) for path in self.paths for one in _values(value, path))
 
 
 def at_least(version: str, other: str) -> bool:
@@ -90,10 +79,10 @@ def at_least(version: str, other: str) -> bool:
 def recognized(image: str) -> tuple[str, str] | None:
     """The software of an image, and its version; None if the file has none of that name, or the tag is no version."""
     name, _, tag = image.partition("@")[0].rpartition(":")
-    version = _VERSION.match(tag)
-    for key, row in SOFTWARE.items():
-        if version and any(name == end or name.endswith(f"/{end}") for end in row.images):
-            return key, version[0].removeprefix("v")
+    if version := _VERSION.match(tag):
+        for key, row in SOFTWARE.items():
+            if any(f"/{name}".endswith(f"/{end}") for end in row.images):
+                return key, version[0].removeprefix("v")
     return None
 
 
@@ -102,17 +91,11 @@ def _values(value: Any, path: str) -> Iterator[Any]:
     key, _, rest = path.partition(".")
     inner = value.get(key.removesuffix("[]")) if isinstance(value, Mapping) else None
     for one in (inner or ()) if key.endswith("[]") else (inner,):
-        if rest:
-            yield from _values(one, rest)
-        elif one is not None:
-            yield one
+        yield from _values(one, rest) if rest else () if one is None else (one,)
 
 
 _DOCUMENT: Final = load("upgrades.yaml")
-SOFTWARE: Final[Mapping[str, Software]] = MappingProxyType(
-    {name: Software(**row) for name, row in _DOCUMENT["software"].items()}
-)
-PAIRS: Final = tuple(Pair(**row) for row in _DOCUMENT["pairs"])
-SHAPES: Final = tuple(
-    Shape(**{{"except": "excepted"}.get(key, key): value for key, value in row.items()}) for row in _DOCUMENT["shapes"]
-)
+SOFTWARE: Final = MappingProxyType({name: Software(**row) for name, row in _DOCUMENT["software"].items()})
+SHAPES: Final = tuple(Shape(**row) for row in _DOCUMENT["shapes"])
+PAIRS: Final[Sequence[Mapping[str, str]]] = _DOCUMENT["pairs"]
+RULES: Final[Mapping[str, Mapping[str, Any]]] = _DOCUMENT["rules"]

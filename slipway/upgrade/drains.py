@@ -1,0 +1,118 @@
+"""What holds nodes while they are replaced: budgets and running jobs; and what the replacement of each pool takes."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime, timedelta
+from decimal import Decimal
+from math import ceil
+from typing import Any, Final
+
+from slipway.upgrade.checks import Finding, found, selected, subject
+from slipway.upgrade.world import Object, World
+from spec.pools import keys
+from spec.pools.pool_spec import PoolSpec
+from spec.pricing.pools import node_hourly
+from spec.quantities import seconds
+from spec.subnets import addresses_per_node
+
+CONTROL_PLANE: Final = 5
+"""Addresses that the update of a control plane takes (EKS User Guide, update-cluster.html)."""
+_KEEP: Final = "karpenter.sh/do-not-disrupt"
+_JOB: Final = "batch.kubernetes.io/job-name"
+
+
+def findings(world: World) -> Iterator[Finding]:
+    """Budgets that let no pod go, pods that hold a node or lose their work, subnets without addresses."""
+    if world.free is not None and sum(world.free.values()) < CONTROL_PLANE:
+        yield found("addresses", f"subnets {', '.join(sorted(world.free))}", free=sum(world.free.values()))
+    pools = {one["metadata"]["name"]: subject(one) for one in world.of_kind("Node")}
+    for budget in world.of_kind("PodDisruptionBudget"):
+        allowed, wanted = (budget.get("status") or {}).get("disruptionsAllowed"), budget["spec"].get("selector") or {}
+        held = {
+            pools.get(pod["spec"].get("nodeName"), "a pool") for pod in world.pods()
+            if _space(pod) == _space(budget) and selected(pod, wanted.get("matchLabels"))
+        }  # fmt: skip
+        if allowed == 0 and held:
+            how = "add a replica, or allow one disruption; EKS gives up on a node group after 15 minutes"
+            yield found("budget", subject(budget), pools=", ".join(sorted(held)), how=how)
+    for pod in world.pods():
+        pool = pools.get(pod["spec"].get("nodeName"), "")
+        kept = (pod["metadata"].get("annotations") or {}).get(_KEEP) == "true" and pool.startswith("NodePool ")
+        if pool and (kept or _loses_work(pod)):
+            end = _end(world, pod, pool.removeprefix("NodePool "))
+            until = f" until {end:%Y-%m-%d %H:%M} UTC at the latest" if end else ", without a deadline"
+            yield found("held" if kept else "evicted", subject(pod), pool=pool, until=until)
+
+
+def _space(one: Object) -> Any:
+    return one["metadata"].get("namespace")
+
+
+def _loses_work(pod: Object) -> bool:
+    """Whether a pod is of a job, or nobody makes it anew; not one that is on every node."""
+    owners = {one["kind"] for one in pod["metadata"].get("ownerReferences") or ()}
+    return _JOB in (pod["metadata"].get("labels") or {}) or owners == set()
+
+
+def _end(world: World, pod: Object, pool: str) -> datetime | None:
+    """When a pod has ended or is ended: its deadline, or its job's, or when Karpenter has drained long enough."""
+    ends = []
+    name = (pod["metadata"].get("labels") or {}).get(_JOB)
+    jobs = [one for one in world.of_kind("Job") if _space(one) == _space(pod) and one["metadata"]["name"] == name]
+    for one in (pod, *jobs):
+        if (limit := one["spec"].get("activeDeadlineSeconds")) and (
+            start := (one.get("status") or {}).get("startTime")
+        ):
+            ends.append(datetime.fromisoformat(start).astimezone(UTC) + timedelta(seconds=limit))
+    for one in world.of_kind("NodePool"):
+        grace = (
+            one["spec"]["template"]["spec"].get("terminationGracePeriod") if one["metadata"]["name"] == pool else None
+        )
+        ends += [world.now + timedelta(seconds=seconds(grace))] if grace else []
+    return min(ends, default=None)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Replacement:
+    """How the nodes of a pool are replaced.
+
+    Attributes:
+        nodes: Those that run; without a cluster, the most that may.
+        surge: Further nodes meanwhile, at most.
+        hourly: Their price in USD an hour; None if the catalog has none.
+        addresses: Addresses that they take.
+        how: What replaces them.
+    """
+
+    nodes: int
+    surge: int
+    hourly: Decimal | None
+    addresses: int
+    how: str
+
+    def document(self) -> dict[str, Any]:
+        """Plain values."""
+        return asdict(self) | {"hourly": None if self.hourly is None else float(self.hourly)}
+
+
+def replacements(world: World) -> Mapping[str, Replacement]:
+    """By pool of the stack."""
+    return {name: _replaced(world, spec) for name, spec in world.pools.items() if spec.settings.version is None}
+
+
+def _replaced(world: World, spec: PoolSpec) -> Replacement:
+    there = [one for one in world.of_kind("Node") if (one["metadata"].get("labels") or {}).get(keys.POOL) == spec.name]
+    nodes = len(there) if any(world.of_kind("Node")) else spec.settings.max
+    if spec.managed:
+        once = max(1, nodes * spec.settings.update.max_unavailable_percentage // 100)
+        # EKS User Guide, managed-node-update-behavior.html, scale up phase.
+        surge, waves = max(2 * len(spec.zones), once), ceil(nodes / once)
+        how = f"EKS drains {once} at a time, each at most 15 min: {waves * 16} min at most"
+    else:
+        surge = ceil(nodes / 10)  # the default budget (karpenter.sh, Disruption, NodePool Disruption Budgets)
+        how = "Karpenter replaces them by drift, within the pool's budgets, when their jobs have ended"
+    price = node_hourly(spec)
+    hourly = None if price is None else price * surge
+    return Replacement(
+        nodes=nodes, surge=surge, hourly=hourly, addresses=surge * addresses_per_node(spec.settings), how=how
+    )
