@@ -12,8 +12,6 @@ from spec.catalog.lifecycle import reached
 from spec.pools import keys
 
 NODEGROUP: Final = "eks.amazonaws.com/nodegroup"
-SKEW: Final = 3
-"""Minor versions that a kubelet may be behind its API server (kubernetes.io, "Version Skew Policy", kubelet)."""
 
 
 @dataclass(frozen=True)
@@ -198,6 +196,6 @@ def _kubelets(world: World) -> Iterator[Finding]:
     for node in world.of_kind("Node"):
         version = ".".join(str(node["status"]["nodeInfo"]["kubeletVersion"]).removeprefix("v").split(".")[:2])
         behind = kubernetes.skew(version, world.target)
-        if behind is not None and not 0 <= behind <= SKEW:
+        if behind is not None and not 0 <= behind <= kubernetes.SKEW:
             fits = world.target if behind < 0 else world.version
             yield found("kubelet-skew", subject(node), version=version, target=world.target, fits=fits)
