@@ -8,12 +8,13 @@ from typing import Any
 
 from policies import manifests
 from sandbox import CHARTS
-from slipway.cli import cluster
+from slipway.account.context import reachable, session
+from slipway.cli import cluster, offline
 from slipway.cli.audit import lines_of
 from slipway.cli.check import checked
 from slipway.engine.project import find
 from slipway.upgrade import world
-from slipway.upgrade.plan import plan
+from slipway.upgrade.plan import plan, text
 from slipway.why import audit
 from spec.catalog import kubernetes
 from spec.errors import EXIT_FAILURE, SlipwayError, refuse
@@ -23,48 +24,55 @@ from spec.settings import Platform
 def run(options: argparse.Namespace) -> int:
     """Print the plan; 1 if something is in the way."""
     platform = checked(find(Path.cwd()), options.stack).platform if options.stack else None
-    there, unread, served = _cluster(options, platform)
-    version = options.source or served or (platform.cluster.version if platform else "")
-    if not version:
-        refuse(
-            "--from: the version of the control plane is needed where no cluster and no stack is named, such as 1.35"
-        )
+    there = _there(options, platform)
+    version = options.source or there.pop("served", "") or (platform.cluster.version if platform else "")
     target = options.to or (kubernetes.next_minor(version) if kubernetes.minor(version) else "")
     for name, one in (("--from", version), ("--to", target)):
-        if one not in kubernetes.VERSIONS:
-            refuse(f"{name}: a minor version of EKS ({', '.join(kubernetes.VERSIONS)}) is needed (given: {one!r})")
-    if target == version:
-        refuse(f"--to: another version than the control plane's is needed (given: {target}, which it has)")
+        if one not in kubernetes.VERSIONS or (name, one) == ("--to", version):
+            known = ", ".join(each for each in kubernetes.VERSIONS if name == "--from" or each != version)
+            refuse(f"{name}: the version of a control plane is needed, one of {known} (given: {one or 'nothing'})")
     charts = options.dir or (Path(os.environ[CHARTS]) if os.environ.get(CHARTS) else None)
     given: dict[str, Any] = world.of_stack(platform, options.stack, target, charts) if platform else {}
+    for key, more in there.items():
+        given[key] = [*more, *given.get(key, ())] if isinstance(more, list) else more
     given["planned"] = [
         *given.get("planned", ()),
         *(one for place in options.manifests for one in manifests.read(place)),
     ]
-    given["unread"] = [*unread, *given.get("unread", ())]
     events = [event for name in options.audit for event in audit.events(name, lines_of(name))]
-    made = plan(world.World(version=version, target=target, there=there, audit=events, **given))
-    print(json.dumps(made.document(), indent=2) if options.json else made.text())
-    return EXIT_FAILURE if made.blocked else 0
+    made = plan(world.World(version=version, target=target, audit=events, **given))
+    print(json.dumps(made, indent=2) if options.json else text(made))
+    return EXIT_FAILURE if made["blocked"] else 0
 
 
-def _cluster(options: argparse.Namespace, platform: Platform | None) -> tuple[list[world.Object], list[str], str]:
-    """Objects of the cluster, what can't be read, and its version: of the sandbox, of the kubeconfig, or of files."""
+def _there(options: argparse.Namespace, platform: Platform | None) -> dict[str, Any]:
+    """What is known of the cluster: in the sandbox, of the kubeconfig, or of files; `served` is its version."""
     if options.objects:
-        return [one for place in options.objects for one in manifests.read(place)], [], ""
+        return {"there": [one for place in options.objects for one in manifests.read(place)]}
     try:
         known = [one for one in cluster.contexts() if not platform or one.cluster_name == platform.cluster_name]
         if options.sandbox:
             client = cluster.of_sandbox(platform) if platform else cluster.only_in_sandbox()
         elif known:
             client = known[0].client()
-        elif platform is None:
-            return [], ["the cluster: there is no kubeconfig, and no --objects"], ""
         else:
-            return [], ["the cluster: no kubeconfig here is of it; its nodes, jobs and budgets are not known"], ""
-        found, unread = world.of_cluster(client)
-        return found, unread, ".".join(client.version().removeprefix("v").split(".")[:2])
+            return {
+                "unread": [
+                    "nodes, jobs, budgets of the cluster: no kubeconfig here is of it, and no --objects is given"
+                ]
+            }
+        objects, unread = world.of_cluster(client)
+        answer = client.get_path("/version")
+        # What a server emulates is what it serves; EKS writes a minor version of 35 as `35+`.
+        served = f"1.{str(answer.get('emulationMinor') or answer['minor']).rstrip('+')}"
+        free = None
+        if platform:
+            running = offline.find_running() if options.sandbox else None
+            with reachable():
+                aws = running.client(platform) if running else session(platform.account.region)
+                free = world.free_addresses(aws, platform.cluster_name)
+        return {"there": objects, "unread": unread, "served": served, "free": free}
     except SlipwayError as error:
         if options.sandbox:
             raise
-        return [], [f"the cluster: {error}"], ""
+        return {"unread": [f"the cluster: {error}"]}

@@ -1,9 +1,7 @@
 """What holds nodes while they are replaced: budgets and running jobs; and what the replacement of each pool takes."""
 
-from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass
+from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
-from decimal import Decimal
 from math import ceil
 from typing import Any, Final
 
@@ -60,59 +58,37 @@ def _end(world: World, pod: Object, pool: str) -> datetime | None:
     name = (pod["metadata"].get("labels") or {}).get(_JOB)
     jobs = [one for one in world.of_kind("Job") if _space(one) == _space(pod) and one["metadata"]["name"] == name]
     for one in (pod, *jobs):
-        if (limit := one["spec"].get("activeDeadlineSeconds")) and (
-            start := (one.get("status") or {}).get("startTime")
-        ):
-            ends.append(datetime.fromisoformat(start).astimezone(UTC) + timedelta(seconds=limit))
+        limit, start = one["spec"].get("activeDeadlineSeconds"), (one.get("status") or {}).get("startTime")
+        ends += [datetime.fromisoformat(start).astimezone(UTC) + timedelta(seconds=limit)] if limit and start else []
     for one in world.of_kind("NodePool"):
-        grace = (
-            one["spec"]["template"]["spec"].get("terminationGracePeriod") if one["metadata"]["name"] == pool else None
-        )
-        ends += [world.now + timedelta(seconds=seconds(grace))] if grace else []
+        grace = one["spec"]["template"]["spec"].get("terminationGracePeriod")
+        ends += [world.now + timedelta(seconds=seconds(grace))] if grace and one["metadata"]["name"] == pool else []
     return min(ends, default=None)
 
 
-@dataclass(frozen=True, kw_only=True)
-class Replacement:
-    """How the nodes of a pool are replaced.
-
-    Attributes:
-        nodes: Those that run; without a cluster, the most that may.
-        surge: Further nodes meanwhile, at most.
-        hourly: Their price in USD an hour; None if the catalog has none.
-        addresses: Addresses that they take.
-        how: What replaces them.
-    """
-
-    nodes: int
-    surge: int
-    hourly: Decimal | None
-    addresses: int
-    how: str
-
-    def document(self) -> dict[str, Any]:
-        """Plain values."""
-        return asdict(self) | {"hourly": None if self.hourly is None else float(self.hourly)}
-
-
-def replacements(world: World) -> Mapping[str, Replacement]:
-    """By pool of the stack."""
-    return {name: _replaced(world, spec) for name, spec in world.pools.items() if spec.settings.version is None}
-
-
-def _replaced(world: World, spec: PoolSpec) -> Replacement:
+def replaced(world: World, spec: PoolSpec) -> dict[str, Any]:
+    """How the nodes of a pool are replaced: those that run, or the most that may if none is known; further ones
+    meanwhile, with their price in USD an hour and the addresses that they take; and what replaces them."""
     there = [one for one in world.of_kind("Node") if (one["metadata"].get("labels") or {}).get(keys.POOL) == spec.name]
     nodes = len(there) if any(world.of_kind("Node")) else spec.settings.max
-    if spec.managed:
-        once = max(1, nodes * spec.settings.update.max_unavailable_percentage // 100)
-        # EKS User Guide, managed-node-update-behavior.html, scale up phase.
-        surge, waves = max(2 * len(spec.zones), once), ceil(nodes / once)
-        how = f"EKS drains {once} at a time, each at most 15 min: {waves * 16} min at most"
-    else:
-        surge = ceil(nodes / 10)  # the default budget (karpenter.sh, Disruption, NodePool Disruption Budgets)
-        how = "Karpenter replaces them by drift, within the pool's budgets, when their jobs have ended"
-    price = node_hourly(spec)
-    hourly = None if price is None else price * surge
-    return Replacement(
-        nodes=nodes, surge=surge, hourly=hourly, addresses=surge * addresses_per_node(spec.settings), how=how
+    # karpenter.sh, Disruption: without budgets of its own a NodePool has 10 %.
+    surge, how = (
+        ceil(nodes / 10),
+        "Karpenter replaces them by drift, within the pool's budgets, when their jobs have ended",
     )
+    if spec.capacity_block:
+        # EKS User Guide, capacity-blocks-mng.html: a group there is scaled to 0 for an update.
+        surge, how = 0, "a Capacity Block has no further nodes: scale the pool to 0 when its jobs have ended"
+    elif spec.managed:
+        once = max(1, nodes * spec.settings.update.max_unavailable_percentage // 100)
+        # EKS User Guide, managed-node-update-behavior.html, scale up phase and upgrade phase.
+        surge, minutes = max(2 * len(spec.zones), once), ceil(nodes / once) * 16
+        how = f"EKS drains {once} at a time, at most 15 min each: at most {minutes} min"
+    price = node_hourly(spec)
+    return {
+        "nodes": nodes,
+        "surge": surge,
+        "usdPerHour": None if price is None else float(price * surge),
+        "addresses": surge * addresses_per_node(spec.settings),
+        "how": how,
+    }

@@ -10,6 +10,7 @@ from sandbox.errors import SandboxError
 from sandbox.kubernetes.client import ApiError, KubeClient
 from sandbox.kubernetes.helm import binary
 from sandbox.kubernetes.helm.chart import Charts
+from slipway.account.context import Client
 from slipway.charts.uses import RELEASE, Use, of_release
 from slipway.render.program import record_platform
 from spec import strict_yaml
@@ -95,6 +96,13 @@ def of_cluster(client: KubeClient) -> tuple[list[Object], list[str]]:
         except ApiError as error:
             unread.append(f"{each.kind}: {error}")
     return found, unread
+
+
+def free_addresses(client: Client, name: str) -> dict[str, int]:
+    """Free addresses of the subnets of a cluster's control plane, by ID."""
+    ids = client("eks").describe_cluster(name=name)["cluster"]["resourcesVpcConfig"]["subnetIds"]
+    found = client("ec2").describe_subnets(SubnetIds=ids)["Subnets"]
+    return {one["SubnetId"]: one["AvailableIpAddressCount"] for one in found}
 
 
 def of_stack(platform: Platform, stack: str, target: str, charts: Path | None) -> dict[str, Any]:
