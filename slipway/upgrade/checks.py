@@ -56,14 +56,10 @@ def subject(one: Object) -> str:
 
 
 def _uses(one: Object) -> Iterator[tuple[str, str]]:
-    """Versions in which an object is written, and by whom; its own by nobody."""
-    yield str(one["apiVersion"]), ""
+    """Versions in which an object is written, its own first, and in words by whom."""
+    yield str(one["apiVersion"]), "is of"
     for entry in (one.get("metadata") or {}).get("managedFields") or ():
-        yield str(entry.get("apiVersion")), str(entry.get("manager"))
-
-
-def _by(manager: str) -> str:
-    return f"is written by {manager} as" if manager else "is of"
+        yield str(entry.get("apiVersion")), f"is written by {entry.get('manager')} as"
 
 
 def _rewritten(api: lifecycle.Api) -> str:
@@ -72,12 +68,12 @@ def _rewritten(api: lifecycle.Api) -> str:
 
 def _apis(world: World) -> Iterator[Finding]:
     for one in (*world.there, *world.planned):
-        for version, manager in _uses(one):
+        for number, (version, by) in enumerate(_uses(one)):
             api = lifecycle.removed(version, one["kind"], world.target)
             # The entry of a manager stays after it wrote a newer version: only what goes now is of interest.
-            if api and not (manager and (not api.removed or reached(api.removed, world.version))):
+            if api and not (number and (not api.removed or reached(api.removed, world.version))):
                 removed = api.removed or "long ago"
-                yield found("removed-api", subject(one), by=_by(manager), version=version, removed=removed,
+                yield found("removed-api", subject(one), by=by, version=version, removed=removed,
                             use=_rewritten(api))  # fmt: skip
         new = lifecycle.APIS.get((one["apiVersion"], one["kind"]))
         if new and not reached(new.introduced, world.target):
@@ -154,11 +150,11 @@ def _definitions(world: World) -> Iterator[Finding]:
         if lost := ", ".join(one for one in stored if one not in served):
             yield found("stored-version", f"{DEFINITION} {name}", lost=lost)
         for one in (*world.there, *world.planned):
-            for version, manager in _uses(one) if one["kind"] == spec["names"]["kind"] else ():
+            for version, by in _uses(one) if one["kind"] == spec["names"]["kind"] else ():
                 group, _, own = version.rpartition("/")
                 if group == spec["group"] and not served.get(own):
                     newest = f"{group}/{next(each for each, is_on in served.items() if is_on)}"
-                    yield found("unserved", subject(one), by=_by(manager), version=version, served=newest)
+                    yield found("unserved", subject(one), by=by, version=version, served=newest)
     for one in world.definitions:
         name = one["metadata"]["name"]
         if name in there and name not in coming and (new := sorted(_fields(one) - _fields(there[name]))):

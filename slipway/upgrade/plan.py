@@ -43,9 +43,10 @@ def _steps(world: World, pools: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     ]
     pins = {name: (row.version(world.version), row.version(world.target)) for name, row in addons.ADDONS.items()}
     moved = [f"{name} {old} -> {new}" for name, (old, new) in pins.items() if old and new and old != new]
+    prices = {name: one["usdPerHour"] for name, one in pools.items()}
     nodes = [
         f"{name}: {one['nodes']} nodes, up to {one['surge']} more meanwhile ({one['addresses']} addresses, "
-        f"{'no price is known' if one['usdPerHour'] is None else format(one['usdPerHour'], '.2f') + ' USD/h'}); {one['how']}"
+        f"{'no known price' if (price := prices[name]) is None else f'{price:.2f} USD/h'}); {one['how']}"
         for name, one in pools.items()
     ]
     free = "" if world.free is None else f" of {sum(world.free.values())} that are free"

@@ -24,7 +24,6 @@ class Software:
     charts: Mapping[str, str] = field(default_factory=dict)
     addon: str = ""
     kubernetes: Mapping[str, str] = field(default_factory=dict)
-    oldest: Mapping[str, str] = field(default_factory=dict)
     behind: int | None = None
     releases: Sequence[str] = ()
 
@@ -37,16 +36,12 @@ class Software:
         for least in [one for since, one in self.kubernetes.items() if reached(since, kubernetes)][-1:]:
             if not at_least(version, least):
                 return f"{least} or newer"
-        too_new = (
-            one for one, least in self.oldest.items() if at_least(version, one) and not reached(least, kubernetes)
-        )
-        return "".join(f"one older than {one}" for one in list(too_new)[:1])
+        return ""
 
     def skipped(self, before: str, after: str) -> list[str]:
         """Releases between two versions, each of which has to be installed."""
-        return [
-            one for one, newer in pairwise(self.releases) if not at_least(before, one) and at_least(after, newer)
-        ]  # fmt: skip
+        pairs = pairwise(self.releases)
+        return [one for one, newer in pairs if not at_least(before, one) and at_least(after, newer)]
 
 
 @dataclass(frozen=True, kw_only=True)

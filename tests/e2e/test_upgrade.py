@@ -51,7 +51,8 @@ def test_an_upgrade_is_planned_done_and_rolled_back(world: World) -> None:
 
     world.edit(FILE, f'version: "{BEFORE}"', f'version: "{AFTER}"')
     preview = world.succeed("preview", STACK, "--sandbox")
-    assert counts(preview).keys() == {"to update", "unchanged"}
+    # The newer version has the admission policies that fill in fields.
+    assert counts(preview).keys() == {"to create", "to update", "unchanged"}
     assert "cluster-control-plane" in updated(preview)
     assert emulated(world) == BEFORE
     assert updated(world.succeed("up", STACK, "--sandbox")) == updated(preview)
@@ -60,13 +61,18 @@ def test_an_upgrade_is_planned_done_and_rolled_back(world: World) -> None:
 
     # The way back: EKS refuses it while nodes are newer.
     found, _ = planned(world, "--to", BEFORE, code=1)
-    assert list(found) == ["kubelet-skew"]
+    assert found.keys() == {"kubelet-skew", "unknown-api"}
+    assert found["kubelet-skew"] == ["nodegroup " + name for name in groups(world)]
+    assert {one.partition(" ")[0] for one in found["unknown-api"]} == {
+        "MutatingAdmissionPolicy", "MutatingAdmissionPolicyBinding",
+    }  # fmt: skip
     world.edit(FILE, f'version: "{AFTER}"', f'version: "{BEFORE}"')
     refused = world.run("up", STACK, "--sandbox")
     assert refused.returncode
     assert f"don't work with Kubernetes {BEFORE}" in refused.stdout
     world.edit(FILE, f'version: "{BEFORE}"', f'version: "{AFTER}"')
     world.edit(FILE, "{preset: system}", f'{{preset: system, version: "{BEFORE}"}}')
+    world.edit(FILE, "    pools:\n", "    admission: {defaults: false}\n    pools:\n")
     world.succeed("up", STACK, "--sandbox")
     assert planned(world, "--to", BEFORE)[0] == {}
     world.edit(FILE, f'version: "{AFTER}"', f'version: "{BEFORE}"')
@@ -74,6 +80,13 @@ def test_an_upgrade_is_planned_done_and_rolled_back(world: World) -> None:
     assert emulated(world) == BEFORE
     assert world.api(STACK).get(kept) is not None
     world.succeed("destroy", STACK, "--sandbox", "--yes")
+
+
+def groups(world: World) -> list[str]:
+    """Names of the managed node groups, from their nodes."""
+    api = world.api(STACK)
+    nodes = api.list(api.discovery.find("v1", "Node"))
+    return sorted({one["metadata"]["labels"]["eks.amazonaws.com/nodegroup"] for one in nodes})
 
 
 def planned(world: World, *arguments: str, code: int = 0) -> tuple[dict[str, list[str]], dict[str, Any]]:
