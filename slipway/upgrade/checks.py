@@ -145,20 +145,25 @@ def _definitions(world: World) -> Iterator[Finding]:
     there = {one["metadata"]["name"]: one for one in world.of_kind(DEFINITION)}
     coming = {one["metadata"]["name"]: one for one in world.planned if one["kind"] == DEFINITION}
     for name, spec in ((name, one["spec"]) for name, one in coming.items()):
-        served = {each["name"]: each.get("served", True) for each in spec["versions"]}
+        served, before = _served(spec), _served(there.get(name, {}).get("spec") or {"versions": ()})
         stored = (there.get(name, {}).get("status") or {}).get("storedVersions") or ()
         if lost := ", ".join(one for one in stored if one not in served):
             yield found("stored-version", f"{DEFINITION} {name}", lost=lost)
         for one in (*world.there, *world.planned):
-            for version, by in _uses(one) if one["kind"] == spec["names"]["kind"] else ():
+            for number, (version, by) in enumerate(_uses(one) if one["kind"] == spec["names"]["kind"] else ()):
                 group, _, own = version.rpartition("/")
-                if group == spec["group"] and not served.get(own):
+                # As above: what a manager wrote in a version that is gone already does no harm.
+                if group == spec["group"] and not served.get(own) and (before.get(own) or not number):
                     newest = f"{group}/{next(each for each, is_on in served.items() if is_on)}"
                     yield found("unserved", subject(one), by=by, version=version, served=newest)
     for one in world.definitions:
         name = one["metadata"]["name"]
         if name in there and name not in coming and (new := sorted(_fields(one) - _fields(there[name]))):
             yield found("stale-definition", f"{DEFINITION} {name}", count=len(new), first=new[0])
+
+
+def _served(spec: Object) -> dict[str, bool]:
+    return {one["name"]: one.get("served", True) for one in spec["versions"]}
 
 
 def _fields(definition: Object) -> set[str]:

@@ -16,7 +16,8 @@ from spec.subnets import addresses_per_node
 CONTROL_PLANE: Final = 5
 """Addresses that the update of a control plane takes (EKS User Guide, update-cluster.html)."""
 _KEEP: Final = "karpenter.sh/do-not-disrupt"
-_JOB: Final = "batch.kubernetes.io/job-name"
+_MADE_ANEW: Final = frozenset({"DaemonSet", "Node", "ReplicaSet", "StatefulSet"})
+"""Owners whose pods begin again elsewhere without a loss; those of jobs begin at their last checkpoint."""
 
 
 def findings(world: World) -> Iterator[Finding]:
@@ -35,35 +36,37 @@ def findings(world: World) -> Iterator[Finding]:
             yield found("budget", subject(budget), pools=", ".join(sorted(held)), how=how)
     for pod in world.pods():
         pool = pools.get(pod["spec"].get("nodeName"), "")
+        owners = {one["kind"] for one in pod["metadata"].get("ownerReferences") or ()}
         kept = (pod["metadata"].get("annotations") or {}).get(_KEEP) == "true" and pool.startswith("NodePool ")
-        if pool and (kept or _loses_work(pod)):
-            end = _end(world, pod, pool.removeprefix("NodePool "))
-            until = f" until {end:%Y-%m-%d %H:%M} UTC at the latest" if end else ", without a deadline"
-            yield found("held" if kept else "evicted", subject(pod), pool=pool, until=until)
+        if pool and (kept or not owners & _MADE_ANEW):
+            ends = [_end(world, pod), _drained(world, pool) if kept else None]
+            end = min(filter(None, ends), default=None)
+            until = f", at the latest until {end:%Y-%m-%d %H:%M} UTC" if end else ", without a deadline"
+            # What has not ended when Karpenter has drained long enough, is ended.
+            waits = kept and (ends[1] is None or end != ends[1])
+            yield found("held" if waits else "evicted", subject(pod), pool=pool, until=until)
 
 
 def _space(one: Object) -> Any:
     return one["metadata"].get("namespace")
 
 
-def _loses_work(pod: Object) -> bool:
-    """Whether a pod is of a job, or nobody makes it anew; not one that is on every node."""
-    owners = {one["kind"] for one in pod["metadata"].get("ownerReferences") or ()}
-    return _JOB in (pod["metadata"].get("labels") or {}) or owners == set()
-
-
-def _end(world: World, pod: Object, pool: str) -> datetime | None:
-    """When a pod has ended or is ended: its deadline, or its job's, or when Karpenter has drained long enough."""
-    ends = []
-    name = (pod["metadata"].get("labels") or {}).get(_JOB)
+def _end(world: World, pod: Object) -> datetime | None:
+    """The deadline of a pod, or of its job."""
+    name, ends = (pod["metadata"].get("labels") or {}).get("batch.kubernetes.io/job-name"), []
     jobs = [one for one in world.of_kind("Job") if _space(one) == _space(pod) and one["metadata"]["name"] == name]
     for one in (pod, *jobs):
         limit, start = one["spec"].get("activeDeadlineSeconds"), (one.get("status") or {}).get("startTime")
         ends += [datetime.fromisoformat(start).astimezone(UTC) + timedelta(seconds=limit)] if limit and start else []
-    for one in world.of_kind("NodePool"):
-        grace = one["spec"]["template"]["spec"].get("terminationGracePeriod")
-        ends += [world.now + timedelta(seconds=seconds(grace))] if grace and one["metadata"]["name"] == pool else []
     return min(ends, default=None)
+
+
+def _drained(world: World, pool: str) -> datetime | None:
+    """When Karpenter has drained a node of a pool for as long as it may, if it begins now."""
+    for one in world.of_kind("NodePool"):
+        if subject(one) == pool and (grace := one["spec"]["template"]["spec"].get("terminationGracePeriod")):
+            return world.now + timedelta(seconds=seconds(grace))
+    return None
 
 
 def replaced(world: World, spec: PoolSpec) -> dict[str, Any]:

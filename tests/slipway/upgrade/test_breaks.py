@@ -64,6 +64,21 @@ def test_what_breaks_with_a_version_is_not_reported_for_the_one_before(name: str
     assert [one for one in earlier if one["rule"] in row["finds"]] == []
 
 
+@pytest.mark.parametrize(
+    ("grace", "rule", "until"),
+    [("96h", "held", "2026-12-01 00:00"), ("24h", "evicted", "2026-11-30 12:00"), (None, "held", "2026-12-01 00:00")],
+)
+def test_a_training_loses_its_work_where_its_pool_drains_for_less_than_it_takes(
+    grace: str | None, rule: str, until: str
+) -> None:
+    row = BREAKS["a training that holds its node"]
+    spec = {"template": {"spec": {"terminationGracePeriod": grace} if grace else {}}}
+    pool = {"apiVersion": "karpenter.sh/v1", "kind": "NodePool", "metadata": {"name": "h100"}, "spec": spec}
+    (found,) = planned(row, there=[*row["there"], pool])
+    assert (found["rule"], found["waits"]) == (rule, rule == "held")
+    assert f"until {until} UTC" in found["text"]
+
+
 def test_most_of_the_breaks_are_found_and_enough_that_other_tools_dont_know() -> None:
     assert len(FOUND) / len(BREAKS) >= 18 / 20
     assert sum(not row["sees"] for row in FOUND.values()) >= 8
