@@ -30,7 +30,7 @@ def plan(world: World) -> dict[str, Any]:
         ],
         "pools": pools,
         "freeAddresses": world.free,
-        "unread": list(world.unread),
+        "unread": list(dict.fromkeys(world.unread)),
     }
 
 
@@ -44,11 +44,13 @@ def _steps(world: World, pools: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     pins = {name: (row.version(world.version), row.version(world.target)) for name, row in addons.ADDONS.items()}
     moved = [f"{name} {old} -> {new}" for name, (old, new) in pins.items() if old and new and old != new]
     prices = {name: one["usdPerHour"] for name, one in pools.items()}
+    empty = ", ".join(name for name, one in pools.items() if not one["nodes"])
     nodes = [
         f"{name}: {one['nodes']} nodes, up to {one['surge']} more meanwhile ({one['addresses']} addresses, "
         f"{'no known price' if (price := prices[name]) is None else f'{price:.2f} USD/h'}); {one['how']}"
         for name, one in pools.items()
-    ]
+        if one["nodes"]
+    ] + ([f"without nodes now: {empty}"] if empty else [])
     free = "" if world.free is None else f" of {sum(world.free.values())} that are free"
     yield "charts", ", ".join(newer) or "none is known to change"
     yield (
@@ -87,7 +89,8 @@ def text(plan: Mapping[str, Any]) -> str:
             for line in _wrapped(each)
         ]
     rest = [f"{len(plan['unread']) - _SHOWN} more, which --json names"] if plan["unread"][_SHOWN:] else []
-    return "\n".join([*lines, *(f"not read: {one}" for one in (*plan["unread"][:_SHOWN], *rest))])
+    unread = [f"not read: {one}" for one in (*plan["unread"][:_SHOWN], *rest)]
+    return "\n".join([*lines, *(line for one in unread for line in _wrapped(one))])
 
 
 def _wrapped(line: str) -> list[str]:

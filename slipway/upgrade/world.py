@@ -137,15 +137,10 @@ def _of_charts(
             arguments = [use.chart, str(chart.path), "--skip-crds", "--kube-version", f"{target}.0"]
             try:
                 text = binary.template(helm, [*arguments, "--namespace", str(plain["namespace"])], use.values)
-                rendered += objects_of(strict_yaml.every(text))
+                rendered += filter(None, strict_yaml.every(text))
             except SandboxError as error:
                 unread.append(f"chart {use.chart}: {error}")
     return definitions, rendered, unread
-
-
-def objects_of(documents: Iterable[Any]) -> list[Object]:
-    """The manifests among documents."""
-    return [one for one in documents if isinstance(one, Mapping) and one.get("kind") and one.get("apiVersion")]
 
 
 def pods_of(value: Any) -> Iterator[Object]:
