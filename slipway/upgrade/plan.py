@@ -36,11 +36,13 @@ def plan(world: World) -> dict[str, Any]:
 
 def _steps(world: World, pools: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     before, coming = world.running(), world.coming()
-    newer = [
-        f"{upgrades.SOFTWARE[name].title} {old} -> {coming[name]}"
-        for name, old in before.items()
-        if coming.get(name, old) != old and upgrades.SOFTWARE[name].charts
-    ]
+    rows = {name: upgrades.SOFTWARE[name] for name, old in before.items() if coming.get(name, old) != old}
+    # What is never newer than the control plane follows it; all other controllers have to work with both versions.
+    newer, following = (
+        [f"{row.title} {before[name]} -> {coming[name]}" for name, row in rows.items()
+         if row.charts and (row.behind is None) == first]
+        for first in (True, False)
+    )  # fmt: skip
     pins = {name: (row.version(world.version), row.version(world.target)) for name, row in addons.ADDONS.items()}
     moved = [f"{name} {old} -> {new}" for name, (old, new) in pins.items() if old and new and old != new]
     prices = {name: one["usdPerHour"] for name, one in pools.items()}
@@ -57,7 +59,7 @@ def _steps(world: World, pools: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
         "control plane",
         f"Kubernetes {world.target}, in several minutes, with up to {drains.CONTROL_PLANE} addresses{free}",
     )
-    yield "add-ons", ", ".join(moved) or "EKS's defaults for the version"
+    yield "add-ons", ", ".join((*moved, *following)) or "EKS's defaults for the version"
     yield "nodes", "\n".join(nodes) or "those of a stack are known alone"
     yield "way back", f"within seven days, before nodes are newer: `slipway upgrade plan --to {world.version}`"
 
