@@ -110,9 +110,7 @@ def elastic_pools(context: NodePoolContext, managed: ManagedPools) -> pulumi.Inp
     return _karpenter(context, managed, elastic) if elastic else ""
 
 
-def _karpenter(
-    context: NodePoolContext, managed: ManagedPools, elastic: Mapping[str, PoolSpec]
-) -> pulumi.Input[str]:
+def _karpenter(context: NodePoolContext, managed: ManagedPools, elastic: Mapping[str, PoolSpec]) -> pulumi.Input[str]:
     profile: pulumi.Input[str] = context.instance_profile or ""
     ready = list[pulumi.Resource]()
     if context.instance_profile is None:

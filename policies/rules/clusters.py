@@ -108,10 +108,6 @@ DELETION_PROTECTION = ResourceRule(
 )
 
 
-MAXIMUM_SKEW: Final = 3
-"""Minor versions that a kubelet may be older than its API server (kubernetes.io, "Version Skew Policy")."""
-
-
 def _not_known(cluster: Resource, context: Context) -> Iterator[Violation]:
     version = cluster["version"].text()
     if version is not None and kubernetes.support(version, context.today) == "unknown":
@@ -175,7 +171,7 @@ def _node_version(stack: Stack, context: Context) -> Iterator[Violation]:
         for group in stack.of(NODE_GROUP):
             version = group["version"].text()
             behind = kubernetes.skew(version, plane) if version else 0
-            if behind is None or not 0 <= behind <= MAXIMUM_SKEW:
+            if behind is None or not 0 <= behind <= kubernetes.SKEW:
                 yield violation(group["version"], f"{version}, while the control plane runs {plane}", group)
 
 
@@ -188,7 +184,7 @@ def _proxy_version(stack: Stack, context: Context) -> Iterator[Violation]:
                 continue
             minor = ".".join(version.removeprefix("v").split(".")[:2])
             behind = kubernetes.skew(minor, plane)
-            if behind is None or not 0 <= behind <= MAXIMUM_SKEW:
+            if behind is None or not 0 <= behind <= kubernetes.SKEW:
                 yield violation(addon["addonVersion"], f"{version}, while the control plane runs {plane}", addon)
 
 

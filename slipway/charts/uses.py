@@ -35,7 +35,9 @@ class Use:
 def of_platform(platform: Platform, stack: str) -> list[Use]:
     """Every release of a platform, by logical name. Errors of the program are raised unchanged."""
     recording = record_platform(platform, stack=stack)
-    releases = [_use(each.name, each.inputs.plain) for each in recording.resources.values() if each.type == RELEASE]
+    releases = [
+        of_release(each.name, each.inputs.plain) for each in recording.resources.values() if each.type == RELEASE
+    ]
     return sorted(releases, key=lambda use: use.release)
 
 
@@ -47,7 +49,8 @@ def by_chart(uses: Iterable[Use]) -> dict[str, list[Use]]:
     return dict(sorted(groups.items()))
 
 
-def _use(name: str, inputs: Mapping[str, Any]) -> Use:
+def of_release(name: str, inputs: Mapping[str, Any]) -> Use:
+    """The use of a chart by a release of that logical name."""
     return Use(
         release=name,
         chart=str(inputs["chart"]).rstrip("/").rpartition("/")[2],

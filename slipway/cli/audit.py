@@ -10,7 +10,7 @@ from typing import Final
 
 from slipway.cli.check import checked
 from slipway.engine.project import find
-from slipway.why.audit import Violation, grouped, read
+from slipway.why.audit import grouped, read
 from spec.errors import EXIT_FAILURE, refuse
 
 STANDARD_INPUT: Final = "-"
@@ -18,7 +18,11 @@ STANDARD_INPUT: Final = "-"
 
 def run(options: argparse.Namespace) -> int:
     """Print the violations by team and rule; 1 if there are any."""
-    groups = grouped(_read(options.what or [STANDARD_INPUT]), _teams(options.stack) if options.stack else {})
+    names = options.what or [STANDARD_INPUT]
+    violations = itertools.chain.from_iterable(
+        read("standard input" if name == STANDARD_INPUT else name, lines_of(name)) for name in names
+    )
+    groups = grouped(violations, _teams(options.stack) if options.stack else {})
     if options.json:
         print(json.dumps([one.document() for one in groups], indent=2))
         return EXIT_FAILURE if groups else 0
@@ -32,16 +36,16 @@ def run(options: argparse.Namespace) -> int:
     return EXIT_FAILURE if groups else 0
 
 
-def _read(files: list[str]) -> Iterator[Violation]:
-    for name in files:
-        try:
-            if name == STANDARD_INPUT:
-                yield from read("standard input", sys.stdin)
-                continue
-            with Path(name).open(encoding="utf-8") as lines:
-                yield from read(name, lines)
-        except UnicodeDecodeError as error:
-            refuse(f"{name}: not UTF-8 ({error.reason} at byte {error.start}): export the log as text", error)
+def lines_of(name: str) -> Iterator[str]:
+    """Lines of a log, or of the standard input."""
+    try:
+        if name == STANDARD_INPUT:
+            yield from sys.stdin
+            return
+        with Path(name).open(encoding="utf-8") as lines:
+            yield from lines
+    except UnicodeDecodeError as error:
+        refuse(f"{name}: not UTF-8 ({error.reason} at byte {error.start}): export the log as text", error)
 
 
 def _teams(stack: str) -> Mapping[str, str]:

@@ -2,13 +2,14 @@
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 from slipway.why.refusals import refusal
 from spec.errors import refuse
 
+_T = TypeVar("_T")
 FAILURE: Final = "validation.policy.admission.k8s.io/validation_failure"
 """Annotation of a request that a binding with the action Audit let through: a list with one failure (kubernetes.io,
 "Audit Annotations"; k8s.io/apiserver 1.36, pkg/admission/plugin/policy/validating/dispatcher.go)."""
@@ -79,12 +80,21 @@ def read(name: str, lines: Iterable[str]) -> list[Violation]:
     Raises:
         SlipwayError: A line is no such event; the error has the numbers of the first ones.
     """
-    found: list[Violation] = []
+    return _read(name, lines, _violations)
+
+
+def events(name: str, lines: Iterable[str]) -> list[Mapping[str, Any]]:
+    """All events of a log, as `read` takes one."""
+    return _read(name, lines, lambda event: [event])
+
+
+def _read(name: str, lines: Iterable[str], of: Callable[[Mapping[str, Any]], Iterable[_T]]) -> list[_T]:
+    found: list[_T] = []
     wrong: list[str] = []
     for number, line in enumerate(lines, 1):
         text = _TIME.sub("", line.strip(), count=1)
         try:
-            found += _violations(_event(text)) if text else ()
+            found += of(_event(text)) if text else ()
         except (ValueError, RecursionError) as error:
             wrong.append(f"{name}:{number}: {_printable(str(error))}")
     if wrong:

@@ -49,14 +49,15 @@ class AddonFacts:
 
     def too_old(self, version: str) -> bool:
         """Whether a version, `v1.6.0-eksbuild.1`, is older than the oldest that works."""
-        return self.minimum is not None and _numbers(version) < _numbers(self.minimum)
+        return self.minimum is not None and numbers(version) < numbers(self.minimum)
 
     def policy_arn(self, partition: str) -> str | None:
         """ARN of the managed policy in a partition."""
         return f"arn:{partition}:iam::aws:policy/{self.policy}" if self.policy else None
 
 
-def _numbers(version: str) -> tuple[int, ...]:
+def numbers(version: str) -> tuple[int, ...]:
+    """The numbers of a version, to compare it: those of `v1.6.0-eksbuild.1` are 1, 6 and 0."""
     return tuple(int(part) for part in version.removeprefix("v").partition("-")[0].split("."))
 
 

@@ -88,7 +88,7 @@ def runnable() -> Iterator[str]:
         known = all((ROOT / word).is_file() for word in words if re.search(r"/|\.yaml$", word))
         if (
             words[:1] == ["slipway"]
-            and words[1] in ("check", "cost", "fit", "quickstart", "why")
+            and words[1] in ("check", "cost", "fit", "quickstart", "upgrade", "why")
             and known
             and not foreign
         ):

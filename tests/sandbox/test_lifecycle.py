@@ -6,7 +6,7 @@ import signal
 import threading
 import time
 from collections import namedtuple
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from unittest.mock import Mock
@@ -20,7 +20,7 @@ from sandbox.cluster import apiserver
 from sandbox.errors import SandboxError
 from sandbox.identity import ProcessIdentity, end
 from sandbox.state import STATE_FILE, SandboxState, load_children, moved_aside, save, save_children
-from tests.support.patience import SECONDS
+from tests.support.patience import SECONDS, wait_for
 
 Usage = namedtuple("Usage", "total used free")
 
@@ -41,14 +41,6 @@ def own(tmp_path: Path) -> Iterator[tuple[Path, list[ProcessIdentity]]]:
     processes = [state.daemon, *load_children(home)]
     yield home, processes
     end(processes)
-
-
-def wait_for(condition: Callable[[], object]) -> bool:
-    """Whether the condition becomes true within the time."""
-    deadline = time.monotonic() + SECONDS
-    while not (met := bool(condition())) and time.monotonic() < deadline:
-        time.sleep(0.05)
-    return met
 
 
 def ended(identities: list[ProcessIdentity], seconds: float = SECONDS) -> bool:

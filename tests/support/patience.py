@@ -26,6 +26,14 @@ def is_gone(pid: int) -> bool:
     return False
 
 
+def wait_for(condition: Callable[[], object]) -> bool:
+    """Whether the condition becomes true within the time."""
+    deadline = time.monotonic() + SECONDS
+    while not (met := bool(condition())) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    return met
+
+
 def slowness() -> float:
     """How many times as much processor time as on the machine of the bounds the same work takes here; at least 1.
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator, Mapping
+from datetime import datetime, timedelta
 from typing import Any, Final
 
 from moto.autoscaling import urls as autoscaling_urls
@@ -34,8 +35,17 @@ _OWNER_TAG: Final = "aws:eks:cluster-name"
 _CONFIGS: Final = (
     "computeConfig", "kubeSchedulerConfig", "remoteNetworkConfig", "storageConfig", "upgradePolicy", "zonalShiftConfig",
 )  # fmt: skip
+_WAY_BACK: Final = timedelta(days=7)
+"""After an in-place upgrade (EKS User Guide, rollback-cluster.html, Prerequisites, read 2026-11)."""
+_LONG_AGO: Final = datetime(1, 1, 1)  # noqa: DTZ001 - as moto's own times
 _DEFAULT_TYPE: Final = "t3.medium"
 """EKS's default if neither the node group nor its launch template names a type (CreateNodegroup, instanceTypes)."""
+
+
+def _works(nodes: str, version: str) -> bool:
+    """Whether nodes of a version work with a control plane of one (same guide, update-cluster.html, step 2)."""
+    behind = kubernetes.skew(str(nodes), version)
+    return behind is None or 0 <= behind <= kubernetes.SKEW
 
 
 def install() -> None:
@@ -106,8 +116,17 @@ class Operations(ContentOperations):
             raise InvalidRequestException(message=models.CLUSTER_NOT_READY_MSG.format(clusterName=cluster.name))
         if cluster.status == live.ACTIVE and version == cluster.version:
             raise InvalidRequestException(message=f"Cluster is already at version {version}")
+        back, now = kubernetes.skew(cluster.version, version) == -1, utcnow()
+        if back and now - getattr(cluster, "upgraded", _LONG_AGO) > _WAY_BACK:
+            msg = f"Cluster can't be rolled back: no in-place upgrade to {cluster.version} in the last 7 days"
+            raise InvalidRequestException(message=msg)
+        groups = [(one.nodegroup_name, one.version) for one in cluster.nodegroups.values()]
+        if wrong := [f"{name} ({has})" for name, has in groups if not _works(has, version)]:
+            msg = f"Kubelets of node groups {', '.join(wrong)} don't work with Kubernetes {version}"
+            raise InvalidRequestException(message=msg)
+        cluster.upgraded = _LONG_AGO if back or cluster.status == live.FAILED else now
         self._start(cluster, version, live.UPDATING if cluster.status == live.ACTIVE else live.CREATING)
-        return self._updated("VersionUpdate")
+        return self._updated("VersionRollback" if back else "VersionUpdate")
 
     def delete_cluster(self) -> ActionResult:
         cluster: Any = self.cluster()

@@ -34,12 +34,10 @@ def cluster_version(case: Case) -> str | None:
 
 @rule(_CLUSTER, _BAD, "version", "EKS User Guide, update-cluster.html, read 2026-11", Moment.CHANGE)
 def one_minor_version(case: Case) -> str | None:
-    """EKS updates a control plane by one minor version at a time. The roll-back by one version, possible for seven
-    days, is not supported here: it depends on cluster insights, which the sandbox does not have.
-    """
+    """EKS updates a control plane by one minor version at a time, and rolls one back."""
     before, after = str(case.old.get("version", "")), str(case.new.get("version", ""))
     skew = kubernetes.skew(before, after)
-    if before == after or skew in (None, 1):
+    if before == after or skew in (None, 1, -1):
         return None
     return (
         f"Unsupported Kubernetes minor version update from {before} to {after}: EKS updates one minor version at a time"

@@ -152,12 +152,6 @@ def template_data(aws: Aws, wanted: Inputs | None) -> Inputs | None:
     return data
 
 
-_SKEW = 3
-"""Minor versions that nodes may be behind their control plane
-(https://kubernetes.io/releases/version-skew-policy/#kubelet).
-"""
-
-
 def _cluster_version(case: Case) -> str:
     cluster = case.aws.call("eks", "describe_cluster", name=case.new["clusterName"])["cluster"]
     return str(cluster["version"])
@@ -183,14 +177,15 @@ def version_at_creation(case: Case) -> str | None:
     Moment.UPDATE,
 )
 def version_at_update(case: Case) -> str | None:
-    """A group is updated to its cluster's version, or one that is not too far behind, and never back."""
+    """A group is updated to its cluster's version, or one that is not too far behind, and back by one, as before the
+    control plane is rolled back (rollback-cluster.html, step 2)."""
     version, before = case.new.get("version"), case.old.get("version")
     if not version or version == before:
         return None
     has = _cluster_version(case)
     behind, step = kubernetes.skew(str(version), has), kubernetes.skew(str(before), str(version))
-    if behind is None or 0 <= behind <= _SKEW:
-        return f"Nodegroup can't be updated from {before} back to {version}" if step is not None and step < 0 else None
+    if behind is None or 0 <= behind <= kubernetes.SKEW:
+        return f"Nodegroup can't be updated from {before} back to {version}" if step is not None and step < -1 else None
     return f"Requested Nodegroup Kubernetes version {version} is not supported by the version {has} of the cluster"
 
 

@@ -17,8 +17,6 @@ from spec.settings.network import Network
 from spec.settings.pools import Pool, Provisioner, Role
 from spec.settings.problems import Problem
 
-MAX_SKEW: Final = 3
-"""Minor versions that a kubelet may be older than the API server (kubernetes.io, "Version Skew Policy")."""
 KARPENTER_MIN_NODES: Final = 2
 """Nodes that Karpenter's two replicas need, which never run on the same node."""
 _RELEASE: Final = {
@@ -86,8 +84,8 @@ def versions(context: Context, pools: dict[str, Pool], cluster: Cluster) -> Iter
             if pool.provisioner is Provisioner.KARPENTER:
                 fix = "Remove it: new nodes get the control plane's version; delay their replacement with `disruption`."
                 yield Problem(path, "a Karpenter pool has no version of its own", pool.version, fix)
-            elif skew is None or not 0 <= skew <= MAX_SKEW:
-                rule = f"nodes may be 0 to {MAX_SKEW} minor versions older than the cluster's {cluster.version}"
+            elif skew is None or not 0 <= skew <= kubernetes.SKEW:
+                rule = f"nodes may be 0 to {kubernetes.SKEW} minor versions older than the cluster's {cluster.version}"
                 yield Problem(path, rule, pool.version, f"Use {cluster.version}, or remove it.")
         pattern, example = _RELEASE[pool.provisioner]
         if pool.ami_release is not None and not pattern.match(pool.ami_release):

@@ -1,11 +1,14 @@
 """What AWS refuses because of other objects is refused at `up`, with the service's code."""
 
 from dataclasses import replace
+from datetime import timedelta
 from typing import Any
 
 import pytest
+from moto.core.utils import utcnow
 
 from sandbox.aws.client import World as Shared
+from sandbox.aws.moto import clusters
 from sandbox.aws.provider import AwsProvider
 from sandbox.aws.rules.eks_nodes import settings_of_the_template
 from sandbox.aws.rules.rule import Case
@@ -155,7 +158,7 @@ def test_a_key_that_does_not_exist_or_is_pending_deletion_is_refused(
 # -- clusters and node groups
 
 
-def test_a_group_follows_its_cluster_and_does_not_go_ahead_or_back(provider: AwsProvider, world: World) -> None:
+def test_a_group_follows_its_cluster_and_does_not_go_ahead_or_far_back(provider: AwsProvider, world: World) -> None:
     name, inputs = world.unique("main"), sample(world, NODES)
     cluster = sample(world, CLUSTER, name=name, version="1.34")
     _, made = create(provider, world, CLUSTER, **cluster)
@@ -168,8 +171,55 @@ def test_a_group_follows_its_cluster_and_does_not_go_ahead_or_back(provider: Aws
     outputs = provider.update(world.aws, of(NODES), id, outputs, newer, inputs)
     group = world.aws.call("eks", "describe_nodegroup", clusterName=name, nodegroupName=inputs["nodeGroupName"])
     assert group["nodegroup"]["version"] == "1.35"
-    with pytest.raises(ProviderError, match=r"back to 1\.34"):
-        provider.update(world.aws, of(NODES), id, outputs, inputs, newer)
+    with pytest.raises(ProviderError, match=r"back to 1\.33"):
+        provider.update(world.aws, of(NODES), id, outputs, {**inputs, "version": "1.33"}, newer)
+
+
+def test_a_control_plane_goes_back_by_one_version_after_its_nodes_and_within_seven_days(
+    provider: AwsProvider, world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """EKS User Guide, rollback-cluster.html."""
+    name, inputs = world.unique("back"), sample(world, NODES)
+    before = sample(world, CLUSTER, name=name, version="1.35")
+    _, made = create(provider, world, CLUSTER, **before)
+    inputs |= {"clusterName": name, "version": "1.35"}
+    id, outputs = create(provider, world, NODES, **inputs)
+
+    def move(version: str, since: str) -> None:
+        provider.update(
+            world.aws, of(CLUSTER), name, made, {**before, "version": version}, {**before, "version": since}
+        )
+
+    with pytest.raises(ProviderError, match=r"no in-place upgrade to 1\.35 in the last 7 days"):
+        move("1.34", "1.35")
+    move("1.36", "1.35")
+    newer = {**inputs, "version": "1.36"}
+    outputs = provider.update(world.aws, of(NODES), id, outputs, newer, inputs)
+    with pytest.raises(ProviderError, match=rf"node groups {inputs['nodeGroupName']} \(1\.36\)"):
+        move("1.35", "1.36")
+    provider.update(world.aws, of(NODES), id, outputs, inputs, newer)
+    with monkeypatch.context() as later:
+        later.setattr(clusters, "utcnow", lambda: utcnow() + timedelta(days=8))
+        with pytest.raises(ProviderError, match="in the last 7 days"):
+            move("1.35", "1.36")
+    move("1.35", "1.36")
+    assert world.aws.call("eks", "describe_cluster", name=name)["cluster"]["version"] == "1.35"
+    with pytest.raises(ProviderError, match="in the last 7 days"):
+        move("1.34", "1.35")
+
+
+def test_a_control_plane_does_not_leave_its_nodes_too_far_behind(provider: AwsProvider, world: World) -> None:
+    name, inputs = world.unique("far"), sample(world, NODES)
+    cluster = sample(world, CLUSTER, name=name, version="1.32")
+    _, made = create(provider, world, CLUSTER, **cluster)
+    create(provider, world, NODES, **inputs | {"clusterName": name, "version": "1.32"})
+    for version in (33, 34, 35):
+        provider.update(world.aws, of(CLUSTER), name, made, {**cluster, "version": f"1.{version}"},
+                        {**cluster, "version": f"1.{version - 1}"})  # fmt: skip
+    with pytest.raises(ProviderError, match=rf"node groups {inputs['nodeGroupName']} \(1\.32\)"):
+        provider.update(
+            world.aws, of(CLUSTER), name, made, {**cluster, "version": "1.36"}, {**cluster, "version": "1.35"}
+        )
 
 
 def test_each_zone_of_a_group_offers_one_of_its_types(provider: AwsProvider, world: World) -> None:

@@ -1,0 +1,1 @@
+"""The plan of an upgrade of Kubernetes: what has to be done before, in which order, what it costs, and the way back."""
