@@ -185,7 +185,14 @@ class AwsProvider(Provider[Aws]):
             return records.update(_at(session, news), _schema(resource), olds, _public(news))
         if self._addon_behind(resource, news):
             self._install(_at(session, news), news)
-        outputs = acts.make(acts.change(id, olds, _public(news)), _public(news), id)[1]
+        try:
+            outputs = acts.make(acts.change(id, olds, _public(news)), _public(news), id)[1]
+        except ProviderError as error:
+            if UNANSWERED not in str(error):
+                raise
+            changed = sorted({str(one.path[0]) for one in diff.compare(old_inputs, news)})
+            self._note(resource, ", ".join(changed))
+            return {**olds, **{name: news[name] for name in changed if name in news}}
         self._made(acts, resource, id, outputs, news, old_inputs)
         return outputs
 
