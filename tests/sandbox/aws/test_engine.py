@@ -186,7 +186,8 @@ def test_an_incomplete_object_is_kept_and_completed(
         aws_sdk.ec2.Vpc("vpc", provider(account), cidr_block="10.0.0.0/16", enable_dns_hostnames=True)
 
     def failing(_: VPCs) -> None:
-        raise Refused("OperationNotPermitted", "slow down")
+        msg = "OperationNotPermitted"
+        raise Refused(msg, "slow down")
 
     monkeypatch.setattr(VPCs, "modify_vpc_attribute", failing)
     stack = sandbox.engine.stack(program)
