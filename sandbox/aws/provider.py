@@ -140,6 +140,7 @@ class AwsProvider(Provider[Aws]):
             except ProviderError as error:
                 if UNANSWERED not in str(error):
                     raise
+                self._note(resource, "all of it")
             else:
                 self._made(acts, resource, id, outputs, inputs, {})
                 return id, outputs
@@ -184,13 +185,20 @@ class AwsProvider(Provider[Aws]):
             return records.update(_at(session, news), _schema(resource), olds, _public(news))
         if self._addon_behind(resource, news):
             self._install(_at(session, news), news)
-        outputs = acts.make(acts.change(id, olds, _public(news)), _public(news), id)[1]
+        try:
+            outputs = acts.make(acts.change(id, olds, _public(news)), _public(news), id)[1]
+        except ProviderError as error:
+            if UNANSWERED not in str(error):
+                raise
+            changed = sorted({str(one.path[0]) for one in diff.compare(old_inputs, news)})
+            self._note(resource, ", ".join(changed))
+            return {**olds, **{name: news[name] for name in changed if name in news}}
         self._made(acts, resource, id, outputs, news, old_inputs)
         return outputs
 
     def delete(self, session: Aws, resource: Resource, id: str, outputs: Values, old_inputs: Values) -> None:
         """Delete from the account; a record has nothing there."""
-        if resource.type == ADDON and self._world.notes is not None:
+        if self._world.notes is not None:
             self._world.notes.clear(resource.urn)
         acts = self._acting(session, resource, outputs)
         if acts is not None and resource.type == CLUSTER:
@@ -220,10 +228,17 @@ class AwsProvider(Provider[Aws]):
         names = acts.type.form.lacks(inputs)
         changed = {name: inputs[name] for name in names if inputs[name] != before.get(name)}
         try:
-            lacking.send(_at(acts.aws, inputs), resource.type, outputs, changed)
+            left = lacking.send(_at(acts.aws, inputs), resource.type, outputs, changed)
         except AwsError as error:
             raise PartialFailureError(id, outputs, [str(error)]) from error
+        if changed:
+            self._note(resource, ", ".join(left))
         self._note_addon(resource, inputs)
+
+    def _note(self, resource: Resource, what: str) -> None:
+        """Note what of a resource exists in the state alone; nothing clears that."""
+        if self._world.notes is not None:
+            self._world.notes.set(Note(resource.urn, NoteKind.IN_STATE, what))
 
     def _refused(self, session: Aws, resource: Resource, inputs: Values, reported: set[str]) -> list[Failure]:
         """What the provider refuses of the inputs, of properties that nothing else refuses."""

@@ -88,3 +88,12 @@ def answered(headers: Mapping[str, Any], operation: str, status: int, body: Any)
         code = next(filter(None, found.groups()), "") if found else ""
         change.problems = [(code, words[1] if words else text)]
         change.judged.set()
+
+
+def answer(number: str, problems: Sequence[Problem]) -> Problem:
+    """The refusal of a question's request, of which the verdict is kept."""
+    question = _OPEN.get(number)
+    if question is not None and not question.judged.is_set():
+        question.problems = problems
+        question.judged.set()
+    return problems[0] if problems else (CODE, "the request would have succeeded, but this is a question")

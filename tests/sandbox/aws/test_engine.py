@@ -12,12 +12,14 @@ from typing import Any, cast
 import pulumi
 import pulumi_aws as aws_sdk
 import pytest
+from moto.ec2.responses.vpcs import VPCs
 from pulumi import automation as auto
 
 from components.base.outputs import ClusterOutputs, NetworkOutputs
 from components.storage.database import Database, DatabaseArgs
 from components.storage.key import key_policy, make_key
-from sandbox.aws.client import Aws, AwsError, Clients, World
+from sandbox.aws.client import Aws, Clients, World
+from sandbox.aws.moto.judged import Refused
 from sandbox.aws.provider import AwsProvider
 from sandbox.rpc.provider import serve
 from spec.catalog import regions
@@ -183,20 +185,16 @@ def test_an_incomplete_object_is_kept_and_completed(
     def program() -> None:
         aws_sdk.ec2.Vpc("vpc", provider(account), cidr_block="10.0.0.0/16", enable_dns_hostnames=True)
 
-    honest = Aws.call
+    def failing(_: VPCs) -> None:
+        msg = "OperationNotPermitted"
+        raise Refused(msg, "slow down")
 
-    def failing(self: Aws, service: str, operation: str, **parameters: Any) -> dict[str, Any]:
-        if operation == "modify_vpc_attribute":
-            code = "RequestLimitExceeded"
-            raise AwsError(operation, code, "slow down")
-        return honest(self, service, operation, **parameters)
-
-    monkeypatch.setattr(Aws, "call", failing)
+    monkeypatch.setattr(VPCs, "modify_vpc_attribute", failing)
     stack = sandbox.engine.stack(program)
     with pytest.raises(auto.CommandError, match="slow down"):
         stack.up()
     vpc = resources(stack)["vpc"]["id"]
-    monkeypatch.setattr(Aws, "call", honest)
+    monkeypatch.undo()
     assert changes(stack.up()) == {"updated": 1}
     aws = Aws(clients, "us-west-2", account)
     answer = aws.call("ec2", "describe_vpc_attribute", VpcId=vpc, Attribute="enableDnsHostnames")
