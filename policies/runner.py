@@ -110,7 +110,7 @@ def _violations(rule: AnyRule, subject: Resource | Stack, context: Context) -> I
 OF_PLATFORM: Final = frozenset(
     {
         # Lists of what the platform uses: images, charts, drivers, roles, accounts, receivers.
-        "accounts-known", "autoscalers-bounded/triggers", "ecr-hardened/lifecycle", "eks-addon-own-role",
+        "accounts-known", "ecr-hardened/lifecycle", "eks-addon-own-role",
         "eks-core-addons-pinned/present",
         "exposure-internal/scheme", "gpu-type-allowed/allowed", "gpu-type-allowed/known", "helm-pinned/repository",
         "iam-no-admin/managed", "identity-issuers-known", "kserve-hardened",
