@@ -4,13 +4,15 @@ The components declare these manifests. They follow from the settings alone, so 
 compares: what the program changes, adds or leaves out beside the stack file shows.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from components.addons import registry
 from components.addons.multikueue import team_binding
 from components.admission.admission import manifests as admission_manifests
+from components.admission.admission import rules
+from components.admission.rule import Rule
 from components.base.kubernetes import agreed, type_token
 from components.base.kubernetes import manifest as namespace_of_addon
 from components.composition.cost_guards import ACCOUNT, elastic_permissions, permissions
@@ -64,6 +66,7 @@ class Boundaries:
         groups: Kubernetes groups of those entries, with the team whose members they are, or "".
         extensions: Objects that the settings name and the program's code declares.
         off: Admission rules that the settings turn off, for all teams or for one.
+        admission: Makes the admission rules, whether they are on or off.
     """
 
     objects: Mapping[Identity, Manifest]
@@ -73,6 +76,7 @@ class Boundaries:
     groups: Mapping[str, str]
     extensions: Mapping[Identity, Extension]
     off: frozenset[str]
+    admission: Callable[[], Sequence[Rule]]
 
     def of_platform(self, namespace: str) -> bool:
         """Whether a namespace is for the cluster's or the platform's own software."""
@@ -98,6 +102,7 @@ def boundaries(platform: Platform) -> Boundaries:
             for rule in (name.replace("_", "-") for name, f in Admission.model_fields.items() if f.annotation is Action)
             if any(platform.admission.of_team(rule, team) is Action.OFF for team in ("", *platform.teams))
         ),
+        admission=lambda: rules(of_admission(platform)),
     )
 
 

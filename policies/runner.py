@@ -110,14 +110,14 @@ def _violations(rule: AnyRule, subject: Resource | Stack, context: Context) -> I
 OF_PLATFORM: Final = frozenset(
     {
         # Lists of what the platform uses: images, charts, drivers, roles, accounts, receivers.
-        "accounts-known", "autoscalers-bounded/triggers", "ecr-hardened/lifecycle", "eks-addon-own-role",
+        "accounts-known", "ecr-hardened/lifecycle", "eks-addon-own-role",
         "eks-core-addons-pinned/present",
         "exposure-internal/scheme", "gpu-type-allowed/allowed", "gpu-type-allowed/known", "helm-pinned/repository",
         "iam-no-admin/managed", "identity-issuers-known", "kserve-hardened",
         "lb-tls-internal/internal", "node-no-public-ip/pool", "node-role-minimal", "pod-roles-own",
         "pod-trusted-image/registry",
-        "principals-known/account", "priorities-bounded", "provider-of-the-cluster", "provider-plain",
-        "resource-type-reviewed", "service-account-own", "subscribers-listed", "volumes-by-driver",
+        "principals-known/account", "provider-of-the-cluster", "provider-plain",
+        "resource-type-reviewed", "subscribers-listed",
         # Its conventions for cost, queues and pools.
         "budget-alarm-exists", "cost-tags-complete", "gpu-pod-schedulable",
         "job-bounded", "job-queue-and-priority", "pool-cost-cap", "spot-job-checkpoints", "workload-cost-labels",

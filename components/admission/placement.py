@@ -11,16 +11,17 @@ from spec.jobs import QUEUE
 from spec.pools import keys
 from spec.pools.pool_spec import PoolSpec
 
-DEVICE: Final = f"(r.startsWith('{keys.NVIDIA}') || r == '{keys.EFA}')"
-"""Whether resource `r` is a device."""
+DEVICE: Final = "r.contains('/')"
+"""Whether resource `r` is a device: of a plugin, or of a DeviceClass (kubernetes.io, "Dynamic Resource Allocation",
+`deviceclass.resource.kubernetes.io/`). Only those of the pools are in a quota; Kubernetes' own have no slash."""
 _LIMITS: Final = "(has(c.resources) && has(c.resources.limits))"
 
 _INIT: Final = "(has(s.initContainers) ? s.initContainers : [])"
 _ALL: Final = f"(s.containers + {_INIT})"
 """Containers of pod `s`: one that runs before the others needs its devices on the same node."""
 
-ASKS: Final = f"{_ALL}.exists(c, {_LIMITS} && c.resources.limits.exists(r, r.startsWith('{keys.NVIDIA}')))"
-"""Whether pod `s` requests GPUs or MIG instances."""
+ASKS: Final = f"{_ALL}.exists(c, {_LIMITS} && c.resources.limits.exists(r, {DEVICE} && r != '{keys.EFA}'))"
+"""Whether pod `s` requests GPUs, MIG instances, or devices of another kind."""
 _ASKS_WHOLE: Final = f"{_ALL}.exists(c, {_LIMITS} && '{keys.GPU}' in c.resources.limits)"
 _REQUESTED: Final = f"c.resources.limits.filter(r, {DEVICE}).map(r, r + ' ' + string(c.resources.limits[r]))"
 

@@ -194,6 +194,13 @@ class Node:
         return self.raw
 
 
+def known_part(value: Any) -> Any:
+    """A plain value without what is unknown in it."""
+    if isinstance(value, dict):
+        return {key: known_part(each) for key, each in value.items() if each is not UNKNOWN}
+    return [known_part(each) for each in value if each is not UNKNOWN] if isinstance(value, list) else value
+
+
 def texts(nodes: Iterable[Node]) -> set[str]:
     """Known texts among values."""
     return {node.raw for node in nodes if isinstance(node.raw, str)}

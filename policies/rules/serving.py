@@ -1,6 +1,5 @@
 """Serving: disruption budgets, replicas, probes, autoscaling limits and KServe models."""
 
-import re
 from collections.abc import Iterator
 from typing import Any, Final
 
@@ -25,12 +24,6 @@ from policies.resources.tokens import (
 from policies.rule import Check, Context, Levels, ResourceRule, StackRule, Violation, setting, violation
 
 _SERVERS: Final = (DEPLOYMENT, STATEFUL_SET)
-_IN_CLUSTER: Final = re.compile(r"http://[a-z0-9-]+\.[a-z0-9-]+(\.svc(\.cluster\.local)?)?(:\d+)?/?")
-_TRIGGERS: Final = [
-    "aws-cloudwatch", "aws-dynamodb", "aws-dynamodb-streams", "aws-kinesis-stream", "aws-sqs-queue", "cpu", "cron",
-    "kubernetes-workload", "memory", "prometheus",
-]  # fmt: skip
-"""What teams may use, too (components/admission/workflows.py)."""
 
 
 def _labels(resource: Resource) -> Node:
@@ -148,30 +141,14 @@ def _maximum(scaler: Resource) -> Node:
     return scaler["spec"]["maxReplicaCount" if scaler.type == SCALED_OBJECT else "maxReplicas"]
 
 
-def _other_trigger(scaler: Resource, context: Context) -> Iterator[Violation]:
-    """KEDA's operator asks the address of a trigger, from its own namespace."""
-    for trigger in scaler["spec"]["triggers"].items() if scaler.type == SCALED_OBJECT else ():
-        if trigger["type"].known and trigger["type"].raw not in context.settings["triggers"]:
-            yield violation(trigger["type"])
-        address = trigger["metadata"]["serverAddress"]
-        if address.known and not _IN_CLUSTER.fullmatch(str(address.raw)):
-            yield violation(address)
-
-
 AUTOSCALERS_BOUNDED = ResourceRule(
     name="autoscalers-bounded",
     types=(POD_AUTOSCALER, SCALED_OBJECT, INFERENCE_GRAPH),
     severity=Severity.MEDIUM,
     levels=Levels("M/M/M"),
-    settings={
-        "highest": setting("the highest maximum of replicas", 1000, minimum=1),
-        "triggers": setting("types of KEDA's triggers", _TRIGGERS),
-    },
-    checks={
-        # A ScaledObject without a maximum has 100 (KEDA 2.20, "ScaledObject specification").
-        "maximum": Check("must be at most the rule's setting", at_most(_maximum, "highest")),
-        "triggers": Check("must be of a listed type, with an address in the cluster", _other_trigger),
-    },
+    settings={"highest": setting("the highest maximum of replicas", 1000, minimum=1)},
+    # A ScaledObject without a maximum has 100 (KEDA 2.20, "ScaledObject specification").
+    checks={"maximum": Check("must be at most the rule's setting", at_most(_maximum, "highest"))},
 )
 
 

@@ -175,7 +175,9 @@ def _fix(text: str, objects: Sequence[Located], place: Place, options: argparse.
     if what == STANDARD_INPUT:
         (sys.stdout if sys.stdout.isatty() else obeyed(sys.stdout)).write(found.text)
     elif any(found.changes):
-        Path(what).write_text(found.text, encoding="utf-8")
+        if (path := Path(what)).is_symlink():
+            refuse(f"{path} is a link to {path.readlink()}: --fix writes no file but the one it is given, name that")
+        path.write_text(found.text, encoding="utf-8")
     return found
 
 

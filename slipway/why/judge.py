@@ -59,13 +59,22 @@ def violations(manifest: Object, target: Target, settings: Admission) -> Iterato
         target: What the stack offers in its namespace.
         settings: Which rules are on.
     """
+    team = target.labels.get(TEAM, "")
+    on = [
+        rule for rule in every_rule(context_of(target, settings)) if settings.of_team(rule.name, team) is not Action.OFF
+    ]
+    for rule, message in evaluated(manifest, target, on):
+        yield Violation(rule, settings.of_team(rule.name, team), message)
+
+
+def evaluated(manifest: Object, target: Target, rules: Iterable[Rule]) -> Iterator[tuple[Rule, str]]:
+    """Which of some rules an object violates, each with its message."""
     served = as_served(manifest, target)
-    for rule in every_rule(context_of(target, settings)):
-        action = settings.of_team(rule.name, target.labels.get(TEAM, ""))
-        for one in _checked(rule, served) if action is not Action.OFF else ():
+    for rule in rules:
+        for one in _checked(rule, served):
             message = denied(rule, one, target)
             if message is not None:
-                yield Violation(rule, action, message)
+                yield rule, message
 
 
 def refusals(found: Iterable[Violation]) -> Iterator[Part]:

@@ -87,7 +87,9 @@ def placed(problems: Iterable[Problem], stack: str, directory: Path, above: str 
     """Problems of a stack's settings with their places in its file: of a key that is missing, that of the key above."""
     path = directory / f"Pulumi.{stack}.yaml"
     try:
-        root = strict_yaml.tree(path.read_text(encoding="utf-8-sig"))
+        # What is no file, or too large for one, was refused unread: a pipe or a device has no end.
+        text = path.read_text(encoding="utf-8-sig") if path.is_file() and path.stat().st_size <= MAX_BYTES else ""
+        root = strict_yaml.tree(text)
     except (OSError, ValueError, yaml.YAMLError):
         return list(problems)
     return [one if one.at else replace(one, at=_place(root, f"{above}{one.path}.", path)) for one in problems]

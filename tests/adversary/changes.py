@@ -16,17 +16,18 @@ EVERYTHING: Final = {"Effect": "Allow", "Action": "*", "Resource": "*"}
 
 def listed(path: Path) -> tuple[Change, ...]:
     """The changes of a file, by act: `adds` names the type of a resource that has the other words as properties,
-    `edits` and `removes` one of prod. An edited one gets `to` `at` a path, or loses what is there; `|` is a dot in a
-    key."""
+    `edits` and `removes` one of prod; `extensions` has an added one that is `named`. An edited one gets `to` `at` a
+    path, or loses what is there; `|` is a dot in a key."""
     sections = strict_yaml.read(path.read_text(encoding="utf-8"))
     return tuple(_change(act, **words) for rows in sections.values() for act, words in rows.items())
 
 
 def _change(
-    act: str, *, adds: str = "", edits: str = "", removes: str = "", at: str = "", to: Any = MISSING, **props: Any
-) -> Change:
+    act: str, *, adds: str = "", edits: str = "", removes: str = "", at: str = "", to: Any = MISSING,
+    named: bool = False, **props: Any,
+) -> Change:  # fmt: skip
     change = {parts(at): to} if edits else {}
-    return Change(act, type=adds, props=props, name=edits or removes, edits=change, removed=bool(removes))
+    return Change(act, type=adds, props=props, name=edits or removes, edits=change, removed=bool(removes), named=named)
 
 
 def document(**statement: Any) -> str:

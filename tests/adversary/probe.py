@@ -74,6 +74,7 @@ class Change(Probe):
         removed: Whether it is removed.
         provider: Inputs of the provider of the added resource.
         beside: What the same pull request adds besides.
+        named: Whether it also names what it adds in `extensions` of the stack file, as legitimate work does.
     """
 
     actor: str = AUTHOR
@@ -85,6 +86,7 @@ class Change(Probe):
     removed: bool = False
     provider: Mapping[str, Any] = field(default_factory=lambda: PROVIDER)
     beside: tuple[Change, ...] = ()
+    named: bool = False
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

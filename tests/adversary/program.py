@@ -34,7 +34,7 @@ def ask(probe: Change) -> str:
             stay.enter_context(stack.with_resource(_added(beside)))
         if probe.type:
             stay.enter_context(stack.with_resource(_added(probe)))
-            if probe.legitimate:
+            if probe.legitimate or probe.named:
                 stay.enter_context(_in_stack_file(probe, *probe.beside))
         elif probe.removed:
             # What a rule misses belongs to other resources.

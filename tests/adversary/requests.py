@@ -28,8 +28,6 @@ ACCEPTED: Final = (
         accepted="checkpoints take time; a drain has a deadline (terminationGracePeriod of the pool)"),
     Request("has a scheduler of its own", make.pod(spec(schedulerName="mine")),
         accepted="there is none of that name: the pod stays pending and counts against its quota"),
-    Request("asks for GPUs of another maker", make.pod(spec(gpus(8, "amd.com/gpu"))),
-        accepted="no node has them: the pod stays pending and counts against its quota"),
     Request("opens its egress as an administrator", thing("networking.k8s.io/v1", "NetworkPolicy",
             spec={"podSelector": {}, "egress": [{}], "policyTypes": ["Egress"]}), actor=ADMINISTRATOR,
         accepted="the role admin exists for it; security groups still apply"),
@@ -150,6 +148,9 @@ PODS: Final = (
         make.pod(spec(initContainers=[{"name": "first", "image": "busybox:latest"}]))),
     Request("mounts a foreign CSI volume inline",
         make.pod(spec(volumes=[{"name": "v", "csi": {"driver": "efs.csi.aws.com"}}]))),
+    Request("asks for GPUs of another maker", make.pod(spec(gpus(8, "amd.com/gpu")))),
+    Request("asks for GPUs by their class",
+        make.pod(spec(gpus(8, "deviceclass.resource.kubernetes.io/gpu.nvidia.com")))),
     Request("asks for a GPU slice without a queue", make.pod(spec(gpus(1, "nvidia.com/mig-1g.5gb")))),
 )  # fmt: skip
 

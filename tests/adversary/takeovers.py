@@ -113,12 +113,6 @@ WORK: Final = (
     works("lets Prometheus read as a viewer", tokens.CLUSTER_ROLE_BINDING, **meta("more"),
           roleRef={"apiGroup": API, "kind": "ClusterRole", "name": "view"},
           subjects=[subject("ServiceAccount", "prometheus", "monitoring")]),
-    works("adds a rule of its own", tokens.ADMISSION_POLICY, **meta("owner.example.com"), spec={
-        "failurePolicy": "Fail", "validations": [{"expression": "has(object.metadata.labels)"}]}),
-    works("binds a rule of its own", tokens.ADMISSION_BINDING, **meta("owner.example.com"), spec={
-        "policyName": "owner.example.com", "validationActions": ["Warn"]}),
-    works("limits a namespace of a team further", tokens.RESOURCE_QUOTA, **meta("fewer", "vision-training"), spec={
-        "hard": {"count/services": "10"}}),
     works("closes a namespace of its own", tokens.NETWORK_POLICY, **meta("deny", OWN), spec={
         "podSelector": {}, "policyTypes": ["Ingress", "Egress"]}),
     works("keeps a password", tokens.SECRET, **meta(namespace=OWN), type="Opaque"),

@@ -72,8 +72,17 @@ def stack_file() -> StackFile:
     settings["extensions"] = {
         "space": {"apiVersion": "v1", "kind": "Namespace", "name": "scanner"},
         "code": {**scanner, "apiVersion": "apps/v1", "kind": "Deployment", "images": [image]},
+        "service": {**scanner, "apiVersion": "v1", "kind": "Service"},
         "configuration": {**scanner, "apiVersion": "v1", "kind": "ConfigMap"},
         "settings": {**scanner, "apiVersion": "v1", "kind": "ConfigMap", "name": "settings"},
+        "rules": {**scanner, "apiVersion": "monitoring.coreos.com/v1", "kind": "PrometheusRule"},
+        **{
+            name: {"apiVersion": "v1", "kind": "ConfigMap", "namespace": "monitoring", "name": name}
+            for name in ("shown", "kube-prometheus-stack-x")
+        },
+        "agent": {"apiVersion": "v1", "kind": "Service", "namespace": "kube-system", "name": "agent"},
+        "quota": {"apiVersion": "v1", "kind": "ResourceQuota", "namespace": "vision", "name": "fewer"},
+        "class": {"apiVersion": "scheduling.k8s.io/v1", "kind": "PriorityClass", "name": "first"},
     }
     more = {"addons": {"kueue": {}}, "storage": {}, "teams": {name: _team(name) for name in ("vision", "language")}}
     file = from_platform(load({**settings, **more}, stack="dev", today=TODAY).platform, PROGRAM)

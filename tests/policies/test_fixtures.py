@@ -22,7 +22,6 @@ OF_ANOTHER_TYPE: Final = {
     "aws:kms/key:Key forceDestroy",
     "aws:s3/bucket:Bucket apiVersion",
     "aws:s3/bucket:Bucket kind",
-    "kubernetes:core/v1:PersistentVolume provisioner",
     "kubernetes:helm.sh/v3:Release apiVersion",
     "kubernetes:helm.sh/v3:Release arn",
     "kubernetes:helm.sh/v3:Release kind",
@@ -30,7 +29,6 @@ OF_ANOTHER_TYPE: Final = {
     "kubernetes:rbac.authorization.k8s.io/v1:ClusterRole type",
     "kubernetes:rbac.authorization.k8s.io/v1:Role aggregationRule",
     "kubernetes:rbac.authorization.k8s.io/v1:RoleBinding rules",
-    "kubernetes:storage.k8s.io/v1:StorageClass spec",
 }
 """Properties that a fixture has although its type hasn't: a rule must take no notice of them."""
 SAMPLE: Final = """\

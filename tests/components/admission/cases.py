@@ -189,6 +189,9 @@ DENIED: Final[Mapping[str, Mapping[str, tuple[Object, str]]]] = {
         "several devices, in order": (
             make.pod(on("a100", container(resources={"limits": {SLICE: "1", GPU: "1", "nvidia.com/mig-9g.9gb": "1"}}))),
             "it requests nvidia.com/gpu 1, nvidia.com/mig-1g.5gb 1, nvidia.com/mig-9g.9gb 1. Nodes"),
+        "a device of a class, which no quota counts": (
+            make.pod(on("h100", gpus(1, f"deviceclass.resource.kubernetes.io/{GPU.replace('/', '.')}"))),
+            "it requests deviceclass.resource.kubernetes.io/nvidia.com.gpu 1. Nodes"),
         "a slice that no pool has": (make.pod(on("a100", gpus(1, "nvidia.com/mig-9g.9gb"))), "mig-9g.9gb 1"),
         "the taint of another pool": (make.pod(on("spot", taints=[pool_taint("a100")])),
             "Select the pool and tolerate"),

@@ -112,6 +112,8 @@ def test_a_file_is_fixed_and_the_changes_are_shown(tmp_path: Path, slipway: Slip
     bare = job(spec__activeDeadlineSeconds=None, spec__ttlSecondsAfterFinished=None)
     path = file(tmp_path, bare, {"apiVersion": "v1", "kind": "List", "items": [bare]})
     slipway("why", path, "--stack", "dev", "--sandbox", code=1)
+    (link := tmp_path / "link.yaml").symlink_to(path)
+    assert f"is a link to {path}" in slipway("why", link, "--stack", "dev", "--sandbox", "--fix", code=2).err
     text = slipway("why", path, "--stack", "dev", "--sandbox", "--fix").out
     assert text.count("changed: spec.activeDeadlineSeconds: 86400 (job-bounds)") == 2
     first, second = yaml.safe_load_all(Path(path).read_text(encoding="utf-8"))

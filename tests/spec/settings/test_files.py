@@ -1,5 +1,6 @@
 """Reading a stack file: content that could mislead a reader or hang a machine is refused, with its position."""
 
+import os
 from collections.abc import Iterable
 from datetime import date
 from pathlib import Path
@@ -11,6 +12,7 @@ import yaml
 from spec.settings import ConfigurationError, load, read_stack, stacks_in
 from spec.settings.admission import Action
 from spec.settings.problems import Problem
+from spec.settings.source import placed
 from tests.spec.settings.stack import BASE, DELETE, changed, loaded, problems
 from tests.support.day import TODAY
 from tests.support.stacks import FOLDER, NAMES
@@ -115,6 +117,16 @@ def test_a_mistake_in_yaml_is_shown_by_line_and_column(tmp_path: Path) -> None:
 def test_a_large_file_is_refused_unread(tmp_path: Path) -> None:
     write(tmp_path, "x" * 10_000_000)
     assert "at most 262144 bytes (given: 10000000)" in refused(tmp_path)
+
+
+def test_what_was_refused_unread_is_not_read_for_places(tmp_path: Path) -> None:
+    """A pipe has no end; nor has a link to /dev/zero."""
+    found = [Problem("environment", "it", None, "Fix it.")]
+    os.mkfifo(tmp_path / "Pulumi.pipe.yaml")
+    write(tmp_path, f"{GOOD}# {'x' * 300_000}\n", "large")
+    assert [placed(found, stack, tmp_path) for stack in ("pipe", "large")] == [found, found]
+    write(tmp_path, GOOD)
+    assert placed(found, "test", tmp_path) != found
 
 
 def test_a_stack_without_a_file_is_refused_with_the_available_ones(tmp_path: Path) -> None:
