@@ -19,8 +19,8 @@ from tests.sandbox.aws.samples.world import code_of, document
 from tests.sandbox.aws.wrong import Wrong, cases
 
 OF_S3 = [one for one in cases() if one.type in SAMPLES and OPERATIONS[one.type].service == "s3"]
-BY_PROVIDER = {"name-and-prefix", "minimum-size"}
-"""Of S3's: what the provider alone refuses, and what is a header of the answer."""
+BY_PROVIDER = {"expires-at-0-days", "minimum-size", "name-and-prefix", "tag-value-of-300", "two-filters"}
+"""Of S3's: what the provider alone refuses or sends otherwise, and what is a header of the answer."""
 
 
 @pytest.fixture(scope="module")
