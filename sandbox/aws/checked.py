@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Final
 
 from botocore.model import ListShape, MapShape, Shape, StringShape
 
@@ -14,7 +13,6 @@ from sandbox.aws.limits.members import Tree, tree
 from sandbox.aws.limits.operations import OPERATIONS
 from sandbox.aws.limits.values import OPEN_LISTS
 
-DOCUMENTATION: Final = "docstrings of pulumi_aws, from the Terraform provider's pages"
 _NOWHERE = "http://127.0.0.1:9"
 """The service models are read from files; nothing is called."""
 

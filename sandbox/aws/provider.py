@@ -211,7 +211,11 @@ class AwsProvider(Provider[Aws]):
         aws = _at(session, args)
         type = self.processes.types.function(token)
         if type is not None:
-            return {**args, **acting.data(self.processes, aws, type, args)}
+            try:
+                return {**args, **acting.data(self.processes, aws, type, args)}
+            except ProviderError as error:
+                msg = f"{error}; if the account lacks it, {invokes.HINT}"
+                raise ProviderError(msg) from error
         answer = invokes.invoke(aws, token, args)
         if self._world.notes is not None and invokes.recorded_type(token):
             calls = int(self._world.notes.get(token, NoteKind.MADE_UP) or 0) + 1

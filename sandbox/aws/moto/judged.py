@@ -12,6 +12,7 @@ import functools
 import logging
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from http import HTTPStatus
 from typing import Any, Final
 
 from botocore import xform_name
@@ -102,13 +103,18 @@ def _of_s3(original: Callable[..., Any]) -> Callable[..., Any]:
 
     @functools.wraps(original)
     def respond(self: Any, *args: Any, **more: Any) -> Any:
-        for problem in _problems(self):
-            raise S3RefusedError(*problem)
         try:
+            for problem in _problems(self):
+                raise S3RefusedError(*problem)
             answer = _kept(self)
+            found = original(self, *args, **more) if answer is None else self.serialized(ActionResult(answer))
+            return _noted(self, *found) if isinstance(found, tuple) else found
         except kept.KeptError as refused:
             raise S3RefusedError(str(refused.code), str(refused)) from refused
-        return original(self, *args, **more) if answer is None else self.serialized(ActionResult(answer))
+        except S3ClientError as refused:
+            code = getattr(refused, "error_type", None) or getattr(refused, "code", "")
+            _noted(self, HTTPStatus.BAD_REQUEST, {}, f"<Code>{code}</Code><Message>{refused}</Message>")
+            raise
 
     return respond
 

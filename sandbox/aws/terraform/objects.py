@@ -50,7 +50,7 @@ def same(old: Any, new: Any) -> bool:
         return all(same(old.get(key), new.get(key)) for key in {*old, *new})
     if isinstance(old, list) and isinstance(new, list):
         return len(old) == len(new) and all(map(same, old, new))
-    empty = ("", 0, False, [], {}, None)
+    empty: tuple[Any, ...] = ("", 0, False, [], {}, None)
     return old == new or (old in empty and new in empty and None in (old, new))
 
 
