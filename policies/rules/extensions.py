@@ -47,7 +47,7 @@ def _misplaced(one: Resource, context: Context) -> Iterator[Violation]:
         return
     shared = space == _MONITORING and kind in _READ_THERE and not name.startswith(tuple(CHARTS))
     if space in known.teams or (known.of_platform(space) and not shared) or not (space or kind in _OF_CLUSTER):
-        yield violation(one["metadata"], f"a {kind.rpartition(':')[2]} in {space or 'all namespaces'}")
+        yield violation(one["metadata"], f"the {kind.rpartition(':')[2]} {space}/{name}")
 
 
 def _beyond_a_team(one: Resource, context: Context) -> Iterator[Violation]:
@@ -60,7 +60,7 @@ def _beyond_a_team(one: Resource, context: Context) -> Iterator[Violation]:
     from slipway.why.judge import evaluated  # noqa: PLC0415
 
     manifest = {**known_part(one.props.raw), "apiVersion": extension.api_version, "kind": extension.kind}
-    target = Target(pools={}, namespace=extension.namespace or "", queue=None)
+    target = Target(pools={}, namespace=str(extension.namespace), queue=None)
     rules = [rule for rule in known.admission() if rule.name not in context.settings["others"]]
     try:
         for rule, message in evaluated(manifest, target, rules):
