@@ -38,10 +38,7 @@ def planned(row: Mapping[str, Any], **changed: Any) -> list[Mapping[str, Any]]:
         "version": row["from"],
         "target": row["to"],
         "there": [*row.get("there", ()), *map(deployment, row.get("run", ()))],
-        "planned": row.get("planned", ()),
-        "definitions": row.get("definitions", ()),
-        "audit": row.get("audit", ()),
-        "free": row.get("free"),
+        **{key: row[key] for key in ("audit", "definitions", "free", "planned") if key in row},
         "releases": charts,
         "now": NOW,
     }
