@@ -98,8 +98,10 @@ def _software(world: World) -> Iterator[Finding]:
     after = {**before, **({} if world.back else world.coming())}
     for name, version in after.items():
         row = upgrades.SOFTWARE[name]
-        if needs := row.unsupported(version, world.target):
-            when = f"upgrade it {'together with' if row.behind is not None else 'before'} the control plane"
+        # An autoscaler of one version alone follows the control plane back, too.
+        if (needs := row.unsupported(version, world.target)) and not (world.back and row.behind == 0):
+            when = f"upgrade it {'before' if row.behind is None else 'together with'} the control plane"
+            when = "go back to such a version before the control plane does" if world.back else when
             yield found(
                 "unsupported", f"{row.title} {version}", row.source, target=world.target, needs=needs, when=when
             )

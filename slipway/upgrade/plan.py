@@ -44,7 +44,11 @@ def _steps(world: World, pools: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
         for first in (True, False)
     )  # fmt: skip
     pins = {name: (row.version(world.version), row.version(world.target)) for name, row in addons.ADDONS.items()}
-    moved = [f"{name} {old} -> {new}" for name, (old, new) in pins.items() if old and new and old != new]
+    moved = [
+        f"{name} {old} -> {new or 'the default of EKS'}"
+        for name, (old, new) in pins.items()
+        if old and old != new and name in (world.addons or pins)
+    ]
     prices = {name: one["usdPerHour"] for name, one in pools.items()}
     empty = ", ".join(name for name, one in pools.items() if not one["nodes"])
     nodes = [

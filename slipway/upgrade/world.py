@@ -73,7 +73,8 @@ class World:
 
     def running(self) -> dict[str, str]:
         """Versions of software in the cluster, by its name in the catalog: the oldest of each."""
-        return _versions(self.there)
+        # A Deployment keeps ReplicaSets of earlier versions, without pods.
+        return _versions(one for one in self.there if one["kind"] != "ReplicaSet")
 
     def coming(self) -> dict[str, str]:
         """Versions of software that the upgrade brings."""

@@ -29,7 +29,6 @@ OBJECTS: list[dict[str, Any]] = [
 
 
 def test_an_upgrade_is_planned_done_and_rolled_back(world: World) -> None:
-    # Without a pool of Karpenter, whose nodes have the version of their control plane.
     text = BRIEF.replace("name: brief", f"name: {STACK}").replace("      cpu: {preset: cpu, max: 6}\n", "")
     text = text.replace("    cluster:\n", f'    cluster:\n      version: "{BEFORE}"\n')
     (world.checkout / FILE).write_text(text + STORAGE, encoding="utf-8")

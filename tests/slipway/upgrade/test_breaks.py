@@ -38,10 +38,7 @@ def planned(row: Mapping[str, Any], **changed: Any) -> list[Mapping[str, Any]]:
         "version": row["from"],
         "target": row["to"],
         "there": [*row.get("there", ()), *map(deployment, row.get("run", ()))],
-        "planned": row.get("planned", ()),
-        "definitions": row.get("definitions", ()),
-        "audit": row.get("audit", ()),
-        "free": row.get("free"),
+        **{key: row[key] for key in ("audit", "definitions", "free", "planned") if key in row},
         "releases": charts,
         "now": NOW,
     }
@@ -77,6 +74,16 @@ def test_a_training_loses_its_work_where_its_pool_drains_for_less_than_it_takes(
     (found,) = planned(row, there=[*row["there"], pool])
     assert (found["rule"], found["waits"]) == (rule, rule == "held")
     assert f"until {until} UTC" in found["text"]
+
+
+def test_old_replica_sets_dont_run_and_a_newer_proxy_is_in_the_way_back() -> None:
+    old = {**deployment("registry.k8s.io/autoscaling/cluster-autoscaler:v1.35.2"), "kind": "ReplicaSet"}
+    new = [
+        deployment(f"{image}:v1.36.0") for image in ("registry.k8s.io/autoscaling/cluster-autoscaler", "eks/kube-proxy")
+    ]
+    world = World(version="1.36", target="1.35", there=[old, *new])
+    assert world.running() == {"cluster-autoscaler": "1.36.0", "kube-proxy": "1.36.0"}
+    assert [one["subject"] for one in plan(world)["findings"]] == ["kube-proxy 1.36.0"]
 
 
 def test_most_of_the_breaks_are_found_and_enough_that_other_tools_dont_know() -> None:

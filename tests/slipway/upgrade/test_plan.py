@@ -41,19 +41,16 @@ def file(tmp_path: Path, *objects: object) -> str:
 
 
 def test_a_shipped_stack_has_a_plan_of_one_page_without_a_cluster(slipway: Slipway) -> None:
-    text = slipway("upgrade", "plan", "dev").out
-    lines = text.splitlines()
+    lines = slipway("upgrade", "plan", "dev").out.splitlines()
     assert (
         lines[0]
         == f"Kubernetes {kubernetes.DEFAULT} -> {kubernetes.next_minor(kubernetes.DEFAULT)}: nothing in the way"
     )
     assert len(lines) <= 40
-    assert max(map(len, lines)) <= 120
     assert [line.partition(":")[0] for line in lines if line[0].isdigit()] == [
         "1. charts", "2. control plane", "3. add-ons", "4. nodes", "5. way back",
     ]  # fmt: skip
-    assert "kube-proxy v1.35.3-eksbuild.29 -> v1.36.0-eksbuild.25" in text
-    assert "not read: nodes, jobs, budgets of the cluster" in text
+    assert "kube-proxy v1.35.3-eksbuild.29 -> v1.36.0-eksbuild.25" in lines[3]
 
 
 def test_the_exit_code_says_whether_something_is_in_the_way(tmp_path: Path, slipway: Slipway) -> None:
