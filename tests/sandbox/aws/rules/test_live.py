@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from moto.core.utils import utcnow
 
+from sandbox.aws.client import AwsError
 from sandbox.aws.client import World as Shared
 from sandbox.aws.moto import clusters
 from sandbox.aws.provider import AwsProvider
