@@ -21,6 +21,7 @@ _REFRESH: Final[Mapping[str, str]] = {
     "prices.yaml": f"`slipway catalog prices`{_KEPT}",
     "ec2-types.json": _PACKAGES,
     "regions.json": _PACKAGES,
+    "lifecycle.yaml": "`python tools/refresh_lifecycle.py VERSION` with the Go modules of a newer Kubernetes",
     "software.yaml": "update the versions, then `slipway catalog check --record`",
 }
 
