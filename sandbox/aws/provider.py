@@ -186,7 +186,7 @@ class AwsProvider(Provider[Aws]):
         if self._addon_behind(resource, news):
             self._install(_at(session, news), news)
         try:
-            outputs = acts.make(acts.change(id, olds, _public(news)), _public(news), id)[1]
+            outputs = acts.make(acts.completion(id, olds, _public(news)), _public(news), id)[1]
         except ProviderError as error:
             if UNANSWERED not in str(error):
                 raise

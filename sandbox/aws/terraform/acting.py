@@ -110,6 +110,15 @@ class Acting:
         with self.plugin() as plugin:
             return objects.planned(plugin, self.type, self.before(plugin, id, outputs, inputs), self.config(inputs))
 
+    def completion(self, id: str, outputs: Values, inputs: Values) -> Plan:
+        """The plan of a change; where nothing would change, what an earlier failure left open in the account."""
+        plan = self.change(id, outputs, inputs)
+        if plan.changed():
+            return plan
+        with self.plugin() as plugin:
+            live = objects.read(plugin, self.type, plan.before)
+            return plan if live.value is None else objects.planned(plugin, self.type, live, self.config(inputs))
+
     def make(self, plan: Plan, inputs: Values, id: str = "") -> tuple[str, Values]:
         """Make a planned change; the ID and outputs. Raises PartialFailureError if the object exists nevertheless."""
         with self.plugin() as plugin:
