@@ -38,6 +38,8 @@ UNREAD = {
     "securityGroupIds",
     "allocationId",
     "subnetId",
+    "tags",
+    "updateDefaultVersion",
 }
 """Inputs that the account doesn't tell."""
 REPLACED = {"aws:ecr/lifecyclePolicy:LifecyclePolicy", "aws:secretsmanager/secretVersion:SecretVersion"}
@@ -56,8 +58,7 @@ def read_by_the_sdk(token: str, outputs: Mapping[str, Any]) -> None:
     with warnings.catch_warnings():
         # A service package imports all its types, including deprecated ones.
         warnings.simplefilter("ignore", DeprecationWarning)
-        importlib.import_module(module)
-    annotated = _types.resource_types(getattr(importlib.import_module(module), name))
+        annotated = _types.resource_types(getattr(importlib.import_module(module), name))
     for key, value in outputs.items():
         rpc.translate_output_properties(value, str, annotated.get(key), True)
 
