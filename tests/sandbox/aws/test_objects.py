@@ -180,7 +180,9 @@ def test_an_object_of_the_provider_before_has_no_change(world: World) -> None:
     objects = world.objects("aws:iam/role:Role")
     inputs = {**SAMPLES["aws:iam/role:Role"].inputs(world), "name": world.unique("role")}
     id, outputs = objects.create(inputs)
-    before = {key: outputs[key] for key in ("arn", "name", "assumeRolePolicy", "tagsAll") if key in outputs}
+    before: dict[str, Any] = {
+        key: outputs[key] for key in ("arn", "name", "assumeRolePolicy", "tagsAll") if key in outputs
+    }
     assert objects.diff(id, inputs, before, inputs).changes == ()
     changed = {**inputs, "description": "another"}
     assert objects.update(id, before, changed, inputs)["description"] == "another"
