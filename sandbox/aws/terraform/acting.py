@@ -161,6 +161,8 @@ class Acting:
         shown = {str(one.path[0]) for one in found}
         before, after = reverse(form, plan.before.value) or {}, reverse(form, plan.after.value) or {}
         for key in sorted(changed.keys() - shown):
+            if after.get(key) == UNKNOWN and key not in inputs:
+                continue
             if key in inputs or key in old_inputs or changed[key] in plan.replacing or key in TAGS:
                 kind = ADD if key not in before else DELETE if key not in after else UPDATE
                 found.append(Change((key,), kind, input=False))

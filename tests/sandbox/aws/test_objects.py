@@ -38,6 +38,8 @@ UNREAD = {
     "securityGroupIds",
     "allocationId",
     "subnetId",
+    "tags",
+    "updateDefaultVersion",
 }
 """Inputs that the account doesn't tell."""
 REPLACED = {"aws:ecr/lifecyclePolicy:LifecyclePolicy", "aws:secretsmanager/secretVersion:SecretVersion"}
@@ -56,8 +58,7 @@ def read_by_the_sdk(token: str, outputs: Mapping[str, Any]) -> None:
     with warnings.catch_warnings():
         # A service package imports all its types, including deprecated ones.
         warnings.simplefilter("ignore", DeprecationWarning)
-        importlib.import_module(module)
-    annotated = _types.resource_types(getattr(importlib.import_module(module), name))
+        annotated = _types.resource_types(getattr(importlib.import_module(module), name))
     for key, value in outputs.items():
         rpc.translate_output_properties(value, str, annotated.get(key), True)
 
@@ -179,7 +180,9 @@ def test_an_object_of_the_provider_before_has_no_change(world: World) -> None:
     objects = world.objects("aws:iam/role:Role")
     inputs = {**SAMPLES["aws:iam/role:Role"].inputs(world), "name": world.unique("role")}
     id, outputs = objects.create(inputs)
-    before = {key: outputs[key] for key in ("arn", "name", "assumeRolePolicy", "tagsAll") if key in outputs}
+    before: dict[str, Any] = {
+        key: outputs[key] for key in ("arn", "name", "assumeRolePolicy", "tagsAll") if key in outputs
+    }
     assert objects.diff(id, inputs, before, inputs).changes == ()
     changed = {**inputs, "description": "another"}
     assert objects.update(id, before, changed, inputs)["description"] == "another"
