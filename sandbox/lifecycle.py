@@ -14,7 +14,7 @@ from typing import TextIO
 
 import psutil
 
-from sandbox import IN_SANDBOX_SHELL, asked, environment, official
+from sandbox import IN_SANDBOX_SHELL, asked, environment, official, worlds
 from sandbox.asked import REGION
 from sandbox.cluster import apiserver
 from sandbox.cluster.patience import Patience, Work
@@ -37,6 +37,7 @@ from sandbox.state import (
     wipe,
 )
 from sandbox.toolchain import cache
+from sandbox.worlds import World
 
 # Starting the daemon as a process that outlives the command that starts it.
 
@@ -170,26 +171,38 @@ def start(
     home: Path | None = None,
     kubernetes_provider: Path | None = None,
     variables: Mapping[str, str] = os.environ,
+    world: str | None = None,
 ) -> SandboxState:
     """Start the sandbox unless it is running; returns its state. Raises SandboxError with the problem and its fix.
 
     `kubernetes_provider` is the official one (`official.find`), if it is to take the place of the sandbox's own;
-    `variables` say which charts it installs.
+    `variables` say which charts it installs. With a `world` that was saved it goes on from there; then none may run.
     """
     home = home or default_home()
     _require_disk_space(home)
+    saved = worlds.read(home, world) if world is not None else None
     with _lock(home, progress):
         state = load(home)
         if state is not None and is_alive(state):
+            if saved is not None:
+                msg = (
+                    f"world {saved.name} is not restored: a sandbox runs. `slipway sandbox save` keeps what is in it, "
+                    "and `slipway sandbox stop` deletes it"
+                )
+                raise SandboxError(msg)
             _ask(state, progress, aws_port, account, kubernetes_provider, variables)
             return state
         for tool in REQUIRED:
             apiserver.require(tool)
-        if aws_port:
+        if saved is not None:
+            aws_port, account = _require_usable(saved, kubernetes_provider), saved.account
+        elif aws_port:
             _require_free(aws_port)
         asked.folder(variables)
         _require_readable(home, state)
         _make_room(home, state, progress)
+        if saved is not None:
+            worlds.unpack(home, saved)
         asked.begin(home, variables)
         progress("starting the sandbox: AWS (moto), etcd and the two providers")
         state = spawn_daemon(home, aws_port, account, kubernetes_provider)
@@ -294,6 +307,24 @@ def _require_disk_space(home: Path) -> None:
         if kept := moved_aside(home):
             msg += f". {len(kept)} sandboxes that ended by themselves are kept in {kept[0].parent}"
         raise SandboxError(msg)
+
+
+def _require_usable(world: World, kubernetes_provider: Path | None) -> int:
+    """The port of a world's AWS. Raises SandboxError if the world doesn't fit, or lacks a port that its states name."""
+    worlds.require_fit(world)
+    if world.official != (str(kubernetes_provider) if kubernetes_provider else None):
+        msg = f"world {world.name} has the Kubernetes provider {world.official or 'of the sandbox'}: ask for the same"
+        raise SandboxError(msg)
+    for name, port in world.ports.items():
+        try:
+            _require_free(port)
+        except SandboxError as error:
+            msg = (
+                f"world {world.name} needs port {port} of 127.0.0.1, where {name} was, because stack states name it, "
+                "and another process uses it: try again once that has ended"
+            )
+            raise SandboxError(msg) from error
+    return world.ports["AWS"]
 
 
 def _require_free(port: int) -> None:

@@ -253,6 +253,7 @@ def start(
     account: str | None = None,
     kubernetes_provider: str | None = None,
     variables: Mapping[str, str] = os.environ,
+    world: str | None = None,
 ) -> Sandbox:
     """A running sandbox; missing binaries are installed first, with progress messages.
 
@@ -263,6 +264,7 @@ def start(
         kubernetes_provider: `official`, or its path, in place of the sandbox's own; by default what the environment
             variable `SLIPWAY_KUBERNETES_PROVIDER` names.
         variables: Say which charts it installs.
+        world: The name of a saved one, from which it goes on; by default a new one.
 
     Raises:
         ToolError: A binary is missing and can't be installed.
@@ -273,7 +275,8 @@ def start(
     for tool in REQUIRED:
         # `ensure` reports its own progress, and prints nothing if the tool is already there.
         toolchain.ensure(tool)
-    state = lifecycle.start(say, aws_port=aws_port, account=account, kubernetes_provider=provider, variables=variables)
+    given = {"aws_port": aws_port, "account": account, "kubernetes_provider": provider, "variables": variables}
+    state = lifecycle.start(say, world=world, **given)
     if not running:
         shims.install_shims(state.home / "bin")
         say(f"the sandbox is ready: AWS at {state.aws_endpoint}")
