@@ -146,13 +146,18 @@ def write(home: Path, world: World, memory: bytes) -> int:
                 archive.addfile(entry, io.BytesIO(content))
             for name in KEPT:
                 if (home / name).exists():
-                    archive.add(home / name, name)
+                    archive.add(home / name, name, filter=_needed)
         Path(temporary).replace(path)
     except (OSError, tarfile.TarError) as error:
         Path(temporary).unlink(missing_ok=True)
         msg = f"the world can't be written to {path}: {error}; an earlier one is as it was"
         raise SandboxError(msg) from error
     return path.stat().st_size
+
+
+def _needed(entry: tarfile.TarInfo) -> tarfile.TarInfo | None:
+    """Without the file of zeros, 64 MB, that etcd has at hand for its next log."""
+    return None if entry.name.endswith(".tmp") else entry
 
 
 # Saving, listing and restoring, in the command.

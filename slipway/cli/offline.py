@@ -275,8 +275,7 @@ def start(
     for tool in REQUIRED:
         # `ensure` reports its own progress, and prints nothing if the tool is already there.
         toolchain.ensure(tool)
-    given = {"aws_port": aws_port, "account": account, "kubernetes_provider": provider, "variables": variables}
-    state = lifecycle.start(say, world=world, **given)
+    state = lifecycle.start(say, aws_port, account, None, provider, variables, world)
     if not running:
         shims.install_shims(state.home / "bin")
         say(f"the sandbox is ready: AWS at {state.aws_endpoint}")
