@@ -205,7 +205,13 @@ def start(
             worlds.unpack(home, saved)
         asked.begin(home, variables)
         progress("starting the sandbox: AWS (moto), etcd and the two providers")
-        state = spawn_daemon(home, aws_port, account, kubernetes_provider)
+        try:
+            state = spawn_daemon(home, aws_port, account, kubernetes_provider)
+        except BaseException:
+            if saved is not None:
+                # The file has it still: it isn't a sandbox that somebody may miss.
+                wipe(home)
+            raise
         install_shims(home / "bin")
         environment.prepare_engine_home(state.engine_home)
         if kubernetes_provider is not None:
