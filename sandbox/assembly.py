@@ -243,6 +243,8 @@ class Sandbox:
         with ThreadPoolExecutor(1, thread_name_prefix="start-aws") as beside:
             # Importing moto takes longer than everything else together.
             starting = beside.submit(start_moto, self._settings.aws_port)
+            # The code as it is now: it may be another when a world is saved.
+            beside.submit(worlds.made_from)
             saved = home / worlds.MEMORY
             self._pki = (read_pki if saved.exists() else create_pki)(home / "pki")
             log = home / "logs" / "etcd.log"

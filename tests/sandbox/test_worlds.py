@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from sandbox import lifecycle, worlds
+from sandbox import lifecycle, toolchain, worlds
 from sandbox.errors import SandboxError
 from sandbox.state import STATE_FILE
 from sandbox.worlds import World
@@ -44,7 +44,7 @@ def test_a_world_of_other_versions_is_refused(tmp_path: Path, world: World, what
     reason = f"made with {what} 0.1, here {world.made_from[what]}. Make it anew"
     with pytest.raises(SandboxError, match=reason):
         worlds.require_fit(worlds.read(tmp_path, "dev"))
-    if all(lifecycle.apiserver.toolchain.find(tool) for tool in lifecycle.REQUIRED):
+    if all(toolchain.find(tool) for tool in lifecycle.REQUIRED):
         with pytest.raises(SandboxError, match=reason):
             lifecycle.start(home=tmp_path, world="dev")
         assert not (tmp_path / STATE_FILE).exists()

@@ -21,7 +21,9 @@ def test_every_object_is_read_as_it_was(world: World) -> None:
         made[token] = (*objects.create(inputs), inputs)
 
     def answer(token: str) -> Any:
-        return world.objects(token).read(*made[token])
+        found = world.objects(token).read(*made[token])
+        # It follows the clock (moto 5.2.5, rds/models.py, latest_restorable_time).
+        return found and {**vars(found), "outputs": {**found.outputs, "latestRestorableTime": None}}
 
     before = {token: answer(token) for token in made}
     backend = kms_backends[world.aws.account][world.aws.region]
@@ -29,12 +31,12 @@ def test_every_object_is_read_as_it_was(world: World) -> None:
     forget(world.aws.account)
     assert answer("aws:ec2/vpc:Vpc") is None
     more, same = memory.load(written)
+    assert set(iam_backends[world.aws.account].keys()) == {"aws"}
     assert {token: answer(token) for token in made} == before
     assert None not in before.values()
     # What else was saved refers to the account's own objects.
     assert more == "more"
     assert same is kms_backends[world.aws.account][world.aws.region]
-    assert set(iam_backends[world.aws.account].keys()) == {"aws"}
 
 
 def test_what_can_not_be_written_is_named(world: World) -> None:
