@@ -36,6 +36,9 @@ class NoteKind(StrEnum):
     MADE_UP = "made up"
     """A data source of objects that are only recorded: its answer has made-up texts. The note names the function, and
     counts its calls."""
+    IN_STATE = "in the state"
+    """What of an AWS resource exists in the state alone: properties that the provider does not have yet, or all of it,
+    because the account does not answer the operation."""
     NOT_VALIDATED = "not validated"
     """A manifest, or a part of one, that no API server can validate in the preview."""
 

@@ -14,7 +14,7 @@ from sandbox.aws.client import AwsError
 from sandbox.aws.moto import questions
 from sandbox.aws.terraform import objects
 from sandbox.aws.terraform.acting import Acting
-from sandbox.aws.terraform.messages import Unknown, pack
+from sandbox.aws.terraform.messages import Unknown
 from sandbox.aws.terraform.objects import Plan, State
 from sandbox.rpc.wire import UNKNOWN
 
@@ -29,9 +29,10 @@ class RefusedError(AwsError):
 def ask(acting: Acting, plan: Plan) -> None:
     """Ask about a plan. Raises RefusedError."""
     with questions.asked() as question, acting.plugin() as plugin:
-        meta = {"user_agent": [f"{questions.MARK}/{question.number}"]}
         future = plugin.begin(
-            "ApplyResourceChange", **objects.request(acting.type, _guessed(plan)), provider_meta=pack(meta)
+            "ApplyResourceChange",
+            **objects.request(acting.type, _guessed(plan)),
+            provider_meta=objects.meta(questions.MARK, question.number),
         )
         future.add_done_callback(lambda _: question.judged.set())
         question.judged.wait(SECONDS)

@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Final
 
 from botocore.model import ListShape, MapShape, Shape, StringShape
 
 from sandbox.aws import rules, validators
 from sandbox.aws.client import Aws, Clients
-from sandbox.aws.kinds import Field, ListOf, ObjectOf
 from sandbox.aws.limits.members import Tree, tree
 from sandbox.aws.limits.operations import OPERATIONS
 from sandbox.aws.limits.values import OPEN_LISTS
-from sandbox.aws.schema import schema
-from sandbox.aws.statements import Word
 
-DOCUMENTATION: Final = "docstrings of pulumi_aws, from the Terraform provider's pages"
 _NOWHERE = "http://127.0.0.1:9"
 """The service models are read from files; nothing is called."""
 
@@ -54,7 +49,6 @@ def limits(containing: str = "", region: str = "us-east-1") -> Iterator[Limit]:
         if known is not None:
             yield from _inputs(type_token, known)
             yield from _rules(type_token)
-            yield from _documented(type_token, known.listed)
             yield from _validated(type_token)
 
 
@@ -77,27 +71,11 @@ def _rules(type_token: str) -> Iterator[Limit]:
         yield Limit(type_token, one.at[0], f"rule at {moments}", f"{one.code}: {text}", source=one.source)
 
 
-def _documented(type_token: str, listed: Container[str]) -> Iterator[Limit]:
-    known = schema(type_token)
-    for path, field in _fields(known.inputs, "", frozenset()) if known is not None else ():
-        for one in field.says:
-            if one.word is not Word.VALUES or path not in listed:
-                yield Limit(type_token, path, "the provider, at preview", one.text, source=DOCUMENTATION)
-
-
 def _validated(type_token: str) -> Iterator[Limit]:
     """Rows of `validators`."""
     for path, found in validators.paths(type_token).items():
         for one in found:
             yield Limit(type_token, path, "at preview", one.shown, source=one.text)
-
-
-def _fields(fields: Mapping[str, Field], at: str, inside: frozenset[str]) -> Iterator[tuple[str, Field]]:
-    for name, field in fields.items():
-        yield f"{at}{name}", field
-        kind = field.kind.item if isinstance(field.kind, ListOf) else field.kind
-        if isinstance(kind, ObjectOf) and kind.name not in inside:
-            yield from _fields(kind.fields, f"{at}{name}.", inside | {kind.name})
 
 
 def _words(shape: Shape) -> list[str]:

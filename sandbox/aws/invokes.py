@@ -10,8 +10,8 @@ from sandbox.aws.schema import Schema, schema
 from sandbox.rpc.errors import ProviderError
 
 HINT: Final = (
-    "make it first, in another program or with `slipway sandbox run -- aws ...`: "
-    "docs/guides/any-program.md#what-your-account-has"
+    "make it first, in another program or with `slipway sandbox run -- aws ...` "
+    "(docs/guides/any-program.md#what-your-account-has); `slipway sandbox network STACK` makes a stack's VPC"
 )
 
 

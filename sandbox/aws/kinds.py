@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Callable, Container, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, TypeAlias
 
-from sandbox.aws.statements import Statement, Word, problem
+from sandbox.aws.statements import Statement, problem
 from sandbox.rpc import diff
 from sandbox.rpc.diff import Path as PropertyPath
 from sandbox.rpc.hooks import Failure
@@ -69,11 +69,10 @@ Kind: TypeAlias = Scalar | Anything | ListOf | MapOf | ObjectOf | AnyOf
 
 @dataclass(frozen=True)
 class Field:
-    """One property: whether it is required, its kind, and what the provider's documentation says of it."""
+    """One property: whether it is required, and its kind."""
 
     required: bool
     kind: Kind
-    says: tuple[Statement, ...] = ()
 
 
 Objects: TypeAlias = Mapping[str, Mapping[str, Field]]
@@ -165,26 +164,20 @@ def _fits(kind: Scalar, value: Any) -> bool:
 
 
 def stated_problems(
-    fields: Mapping[str, Field], inputs: Mapping[str, Any], more: Callable[[str], Iterable[Statement]],
-    with_own_list: Container[str] = (), *, documented: bool = True,
-) -> Iterable[Failure]:  # fmt: skip
-    """What statements refuse of the inputs of a type: those of the provider's documentation, and more.
+    fields: Mapping[str, Field], inputs: Mapping[str, Any], find: Callable[[str], Iterable[Statement]]
+) -> Iterable[Failure]:
+    """What statements refuse of the inputs of a type.
 
     Args:
         fields: The type's inputs.
         inputs: Their values.
-        more: Statements by path, without indexes.
-        with_own_list: Paths, without indexes, whose values another source lists; the documentation's lists don't count.
-        documented: Whether the documentation's statements count.
+        find: Statements by path, without indexes.
     """
     seen: set[str] = set()
     for where, object_fields, value in _objects(fields, inputs, ()):
-        for name, known in object_fields.items():
+        for name in object_fields:
             at = (*where, name)
-            path = ".".join(str(part) for part in at if isinstance(part, str))
-            own = known.says if documented else ()
-            said = [one for one in own if path not in with_own_list or one.word is not Word.VALUES]
-            for statement in (*said, *more(path)):
+            for statement in find(".".join(str(part) for part in at if isinstance(part, str))):
                 text = problem(statement, name, value, inputs)
                 if text is not None and text not in seen:
                     seen.add(text)

@@ -11,7 +11,6 @@ from sandbox.aws import asking, client, invokes, lacking, naming, records, rules
 from sandbox.aws.client import Aws, AwsError, World
 from sandbox.aws.kinds import stated_problems
 from sandbox.aws.limits import values
-from sandbox.aws.limits.members import tree
 from sandbox.aws.moto.kept import UNANSWERED
 from sandbox.aws.rules.rule import Case, Inputs, Moment
 from sandbox.aws.schema import Schema, schema
@@ -27,7 +26,7 @@ from sandbox.rpc.provider import Provider
 from spec.catalog import kubernetes
 
 # Finding at preview what would be refused of the inputs alone: by AWS's service models (`limits`), by `rules`, and by
-# the provider as its documentation says (`documented`) or its source (`validators`).
+# `validators`.
 #
 # Values that are not known yet are not checked. In an `up` the engine asks again once they are known.
 
@@ -38,21 +37,17 @@ def check(aws: Aws, type_token: str, inputs: Inputs, given: Inputs | None = None
     A name that was generated is not among the `given`: it conflicts with no prefix.
     """
     failures = values.check(aws, type_token, inputs)
-    stated = _stated(aws, type_token, inputs if given is None else given)
+    stated = _stated(type_token, inputs if given is None else given)
     for more in (rules.problems(aws, type_token, inputs), stated):
         reported = {one.property for one in failures}
         failures += [one for one in more if one.property not in reported]
     return failures
 
 
-def _stated(aws: Aws, type_token: str, inputs: Inputs) -> list[Failure]:
-    """What the provider refuses at plan. A list of its documentation counts where AWS's newer model has none."""
+def _stated(type_token: str, inputs: Inputs) -> list[Failure]:
+    """What rows of `validators` refuse."""
     known = schema(type_token)
-    if known is None:
-        return []
-    members = tree(aws, type_token)
-    listed = members.listed if members is not None else ()
-    return list(stated_problems(known.inputs, inputs, validators.of(type_token), listed))
+    return list(stated_problems(known.inputs, inputs, validators.of(type_token))) if known is not None else []
 
 
 VERSION = "7.51.1"
@@ -138,11 +133,14 @@ class AwsProvider(Provider[Aws]):
         if acts is not None:
             try:
                 id, outputs = acts.make(acts.creation(given), given)
-            except PartialFailureError:
+            except PartialFailureError as error:
+                if resource.type == CLUSTER:
+                    raise _given_up(_at(session, inputs), error) from error
                 raise
             except ProviderError as error:
                 if UNANSWERED not in str(error):
                     raise
+                self._note(resource, "all of it")
             else:
                 self._made(acts, resource, id, outputs, inputs, {})
                 return id, outputs
@@ -185,13 +183,22 @@ class AwsProvider(Provider[Aws]):
         acts = self._acting(session, resource, olds)
         if acts is None:
             return records.update(_at(session, news), _schema(resource), olds, _public(news))
-        outputs = acts.make(acts.change(id, olds, _public(news)), _public(news), id)[1]
+        if self._addon_behind(resource, news):
+            self._install(_at(session, news), news)
+        try:
+            outputs = acts.make(acts.completion(id, olds, _public(news)), _public(news), id)[1]
+        except ProviderError as error:
+            if UNANSWERED not in str(error):
+                raise
+            changed = sorted({str(one.path[0]) for one in diff.compare(old_inputs, news)})
+            self._note(resource, ", ".join(changed))
+            return {**olds, **{name: news[name] for name in changed if name in news}}
         self._made(acts, resource, id, outputs, news, old_inputs)
         return outputs
 
     def delete(self, session: Aws, resource: Resource, id: str, outputs: Values, old_inputs: Values) -> None:
         """Delete from the account; a record has nothing there."""
-        if resource.type == ADDON and self._world.notes is not None:
+        if self._world.notes is not None:
             self._world.notes.clear(resource.urn)
         acts = self._acting(session, resource, outputs)
         if acts is not None and resource.type == CLUSTER:
@@ -204,7 +211,11 @@ class AwsProvider(Provider[Aws]):
         aws = _at(session, args)
         type = self.processes.types.function(token)
         if type is not None:
-            return {**args, **acting.data(self.processes, aws, type, args)}
+            try:
+                return {**args, **acting.data(self.processes, aws, type, args)}
+            except ProviderError as error:
+                msg = f"{error}; if the account lacks it, {invokes.HINT}"
+                raise ProviderError(msg) from error
         answer = invokes.invoke(aws, token, args)
         if self._world.notes is not None and invokes.recorded_type(token):
             calls = int(self._world.notes.get(token, NoteKind.MADE_UP) or 0) + 1
@@ -221,10 +232,17 @@ class AwsProvider(Provider[Aws]):
         names = acts.type.form.lacks(inputs)
         changed = {name: inputs[name] for name in names if inputs[name] != before.get(name)}
         try:
-            lacking.send(_at(acts.aws, inputs), resource.type, outputs, changed)
+            left = lacking.send(_at(acts.aws, inputs), resource.type, outputs, changed)
         except AwsError as error:
             raise PartialFailureError(id, outputs, [str(error)]) from error
+        if changed:
+            self._note(resource, ", ".join(left))
         self._note_addon(resource, inputs)
+
+    def _note(self, resource: Resource, what: str) -> None:
+        """Note what of a resource exists in the state alone; nothing clears that."""
+        if self._world.notes is not None:
+            self._world.notes.set(Note(resource.urn, NoteKind.IN_STATE, what))
 
     def _refused(self, session: Aws, resource: Resource, inputs: Values, reported: set[str]) -> list[Failure]:
         """What the provider refuses of the inputs, of properties that nothing else refuses."""
@@ -244,6 +262,13 @@ class AwsProvider(Provider[Aws]):
             return False
         named = inputs["clusterName"], inputs["addonName"]
         return not wire.has_unknown(list(named)) and self._world.addons.behind(*map(str, named))
+
+    def _install(self, aws: Aws, inputs: Values) -> None:
+        """Install the pods of an add-on whose chart has come: to the provider nothing has changed."""
+        names = {"clusterName": inputs["clusterName"], "addonName": inputs["addonName"]}
+        given = {"configurationValues": inputs["configurationValues"]} if inputs.get("configurationValues") else {}
+        aws.call("eks", "update_addon", **names, **given)
+        aws.call("eks", "describe_addon", **names)
 
     def _note_addon(self, resource: Resource, inputs: Mapping[str, Any]) -> None:
         """Say whether its pods run."""
@@ -279,6 +304,14 @@ def _public(inputs: Values) -> Values:
 def _settled(config: Values) -> Values:
     """The arguments without those whose change has no effect, such as the plugin's version."""
     return {key: wire.nested(value) for key, value in config.items() if key not in ("version", "pluginDownloadURL")}
+
+
+def _given_up(aws: Aws, error: PartialFailureError) -> ProviderError:
+    """The reason why a control plane did not start, of which nothing is left: EKS starts none again, either."""
+    health = aws.call("eks", "describe_cluster", name=error.id)["cluster"].get("health") or {}
+    _delete_cluster(aws, error.id)
+    reasons = [*error.reasons, *(str(one["message"]) for one in health.get("issues") or ())]
+    return ProviderError("; ".join(reasons))
 
 
 def _delete_cluster(aws: Aws, name: str) -> None:

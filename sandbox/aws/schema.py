@@ -25,7 +25,6 @@ from typing import Any
 
 import pulumi
 
-from sandbox.aws.documented import statements
 from sandbox.aws.kinds import (
     INPUTS,
     OUTPUTS,
@@ -41,7 +40,6 @@ from sandbox.aws.kinds import (
     check_object,
     snake,
 )
-from sandbox.aws.statements import Statement, Word
 from sandbox.files import write_atomically
 from sandbox.rpc.hooks import Failure
 from sandbox.toolchain import cache
@@ -87,12 +85,10 @@ class _Reader:
     def __init__(self) -> None:
         self._objects: dict[str, Mapping[str, Field]] = {}
         self._seen: dict[str, type] = {}
-        self._of_the_type: Mapping[str, str] = {}
 
     def read(self, classes: Mapping[str, type]) -> Objects:
         """The properties of the classes and of all classes that they refer to."""
         self._seen.update(classes)
-        self._of_the_type = _wire_names(classes[INPUTS])
         while left := [name for name in self._seen if name not in self._objects]:
             for name in left:
                 self._objects[name] = self._fields(self._seen[name])
@@ -103,15 +99,9 @@ class _Reader:
         required = {p.name for p in parameters if p.default is inspect.Parameter.empty}
         names = vars(sys.modules[cls.__module__])
         fields = {}
-        wire_names = _wire_names(cls)
-        above = {name: f"/{wire_name}" for name, wire_name in self._of_the_type.items()}
-        find = {**above, **wire_names}.get
-        for name, wire_name in wire_names.items():
-            getter = vars(cls)[name].fget
-            # Classes of outputs have the same texts again.
-            says = statements(wire_name, getter.__doc__ or "", find) if cls.__name__.endswith("Args") else ()
-            annotation = getter.__annotations__.get("return")
-            fields[wire_name] = Field(name in required, self._parse(annotation, names), says)
+        for name, wire_name in _wire_names(cls).items():
+            annotation = vars(cls)[name].fget.__annotations__.get("return")
+            fields[wire_name] = Field(name in required, self._parse(annotation, names))
         return types.MappingProxyType(fields)
 
     def _parse(self, annotation: Any, names: Mapping[str, Any]) -> Kind:
@@ -183,12 +173,12 @@ def _resolve(reference: str, names: Mapping[str, Any]) -> Any:
 #
 #     <cache>/schemas/<version of pulumi_aws>-<digest of the code that reads it>/<service>.<module>.<class>.json
 #
-# The digest covers this file, `kinds`, `documented` and `statements`, so no format version needs to be maintained.
+# The digest covers this file and `kinds`, so no format version needs to be maintained.
 # Files of other versions stay until the user removes them; those of the types in moto take 0.3 MB (2026-11).
 
 LOG = logging.getLogger(__name__)
 
-SOURCES = tuple(Path(__file__).with_name(name) for name in ("schema.py", "kinds.py", "documented.py", "statements.py"))
+SOURCES = tuple(Path(__file__).with_name(name) for name in ("schema.py", "kinds.py"))
 
 
 def place(type_token: str) -> Path:
@@ -233,10 +223,7 @@ def save(type_token: str, objects: Objects) -> None:
 def encode(objects: Objects) -> dict[str, Any]:
     """The objects as JSON values: for each property, whether it is required, and its kind."""
     return {
-        name: {
-            key: [field.required, _encoded(field.kind), [_said(one) for one in field.says]]
-            for key, field in fields.items()
-        }
+        name: {key: [field.required, _encoded(field.kind)] for key, field in fields.items()}
         for name, fields in objects.items()
     }
 
@@ -256,23 +243,11 @@ def _encoded(kind: Kind) -> Any:
     return None
 
 
-def _said(one: Statement) -> list[Any]:
-    return [one.word.value, one.names, one.values, one.text]
-
-
-def _heard(encoded: Any) -> Statement:
-    word, names, values, text = encoded
-    return Statement(Word(word), tuple(names), tuple(values), str(text))
-
-
 def _decode(document: Mapping[str, Any]) -> Objects:
     objects: dict[str, Mapping[str, Field]] = {name: {} for name in document}
     for name, fields in document.items():
         objects[name] = MappingProxyType(
-            {
-                key: Field(bool(required), _decoded(kind, objects), tuple(map(_heard, says)))
-                for key, (required, kind, says) in fields.items()
-            }
+            {key: Field(bool(required), _decoded(kind, objects)) for key, (required, kind) in fields.items()}
         )
     return objects
 

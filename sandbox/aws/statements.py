@@ -1,7 +1,6 @@
 """Statements about the inputs of a type, and what they refuse.
 
-They come from two sources: sentences of the provider's documentation (`documented`), and rows that say what its source
-checks at plan or what the service's API refuses (`validators`).
+They come from rows that say what the provider's source checks at plan or what the service's API refuses (`validators`).
 """
 
 from __future__ import annotations
@@ -66,7 +65,7 @@ class Statement:
         word: What is required.
         names: Other properties by wire name; of ONE and SOME, all of them. With a slash they are those of the type.
         values: Values as texts.
-        text: The sentence of the documentation, or where the check is.
+        text: Where the check is.
         when: A property and values of it; with another value nothing is required.
     """
 

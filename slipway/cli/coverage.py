@@ -65,6 +65,9 @@ def in_short(state: StackState, in_moto: Collection[str], notes: Iterable[Note],
         more = f" and {len(recorded) - KINDS_SHOWN} more types" if len(recorded) > KINDS_SHOWN else ""
         what = "1 resource is" if recorded.total() == 1 else f"{recorded.total()} resources are"
         lines.append(f"AWS: {what} recorded without being emulated; AWS itself checks more ({kinds}{more}).")
+    if partly := by_kind["in the state"]:
+        what = dict.fromkeys(f"{note.urn.split('::')[2].rpartition(':')[2]}: {note.text}" for note in partly)
+        lines.append(f"AWS: only in the state, because the provider or the account here lacks it: {'; '.join(what)}.")
     if drifted := by_kind["drifted"]:
         lines.append("Changed by hand in the cluster, and not repaired by `up`:")
         lines += [f"  {_name(note)}: {note.text}" for note in drifted]

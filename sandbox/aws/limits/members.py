@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import functools
 import threading
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
-from botocore.model import ListShape, Shape, StringShape, StructureShape
+from botocore.model import ListShape, Shape, StructureShape
 
 from sandbox.aws.client import Aws
 from sandbox.aws.kinds import AnyOf, Kind, ListOf, ObjectOf
@@ -61,17 +60,6 @@ class Tree:
         """All members, at any depth."""
         for member in self.members.values():
             yield from member.all()
-
-    @functools.cached_property
-    def listed(self) -> frozenset[str]:
-        """Paths whose values AWS's model lists."""
-        return frozenset(one.path for one in self.all() if _has_list(one.shape))
-
-
-def _has_list(shape: Shape | None) -> bool:
-    while isinstance(shape, ListShape):
-        shape = shape.member
-    return isinstance(shape, StringShape) and bool(shape.enum)
 
 
 def tree(aws: Aws, type_token: str) -> Tree | None:

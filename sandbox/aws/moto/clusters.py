@@ -62,6 +62,10 @@ class Operations(ContentOperations):
         cluster.deletion_protection = bool(self._get_param("deletionProtection"))
         cluster.kube_scheduler_config, cluster.upgrade_policy = None, {"supportType": "EXTENDED"}
         self._configure(cluster)
+        if not self._get_param("logging"):
+            # Off by default (EKS API Reference, CreateCluster): moto turns all on.
+            off = [{**part, "enabled": False} for part in cluster.logging["clusterLogging"]]
+            cluster.logging = {"clusterLogging": off}
         cluster.version = self._get_param("version") or kubernetes.DEFAULT
         # Moto gives every cluster of a process the same issuer.
         cluster.identity = {"oidc": {"issuer": _issuer(self._aws(), cluster.name)}}
@@ -109,7 +113,8 @@ class Operations(ContentOperations):
         cluster: Any = self.cluster()
         name: str = cluster.name
         backend, aws = self.eks_backend, self._aws()
-        logs = any(part["enabled"] for part in cluster.logging.get("clusterLogging") or ())
+        parts = cluster.logging.get("clusterLogging") or ()
+        logs = any(part["enabled"] and part.get("types") for part in parts)
         if getattr(cluster, "deletion_protection", False):
             msg = f"cluster {cluster.name} has deletion protection: set deletionProtection to false first"
             raise InvalidRequestException(message=msg)
@@ -291,8 +296,13 @@ class Operations(ContentOperations):
         group = cluster.nodegroups.get(self._get_param("nodegroupName"))
         addon = contents(cluster).addons.get(self._get_param("addonName"))
         status = addon["status"] if addon else (group or cluster).status
-        state = "Failed" if str(status).endswith(live.FAILED) else "InProgress"
-        return ActionResult({"update": {**update, "status": "Successful" if status == live.ACTIVE else state}})
+        if status == live.ACTIVE:
+            return ActionResult({"update": {**update, "status": "Successful"}})
+        if str(status).endswith((live.FAILED, "DEGRADED")):
+            health = (addon or {}).get("health") or getattr(group or cluster, "health", None) or {}
+            errors = [{"errorCode": "Unknown", "errorMessage": one["message"]} for one in health.get("issues", ())]
+            return ActionResult({"update": {**update, "status": "Failed", "errors": errors}})
+        return ActionResult({"update": {**update, "status": "InProgress"}})
 
     def list_updates(self) -> ActionResult:
         return ActionResult({"updateIds": list(contents(self.cluster()).updates)})

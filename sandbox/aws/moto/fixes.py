@@ -16,6 +16,7 @@ from moto.ec2.models.nat_gateways import NatGatewayBackend
 from moto.ec2.models.security_groups import SecurityGroupBackend, SecurityGroupRule
 from moto.ec2.responses.vpcs import VPCs
 from moto.efs.models import EFSBackend
+from moto.efs.responses import EFSResponse
 from moto.iam.models import IAMBackend
 from moto.kms.models import KmsBackend
 from moto.moto_api._internal import mock_random
@@ -51,6 +52,8 @@ def install() -> None:
     _around(LaunchTemplateBackend, "create_launch_template", _without_own_tags)
     _around(NatGatewayBackend, "delete_nat_gateway", _with_interface)
     _around(EFSBackend, "create_mount_target", _in_default_group)
+    files: Any = EFSResponse
+    files.update_file_system = _with_throughput
     template: Any = LaunchTemplate
     # Those of today: moto describes the tags that it was made with.
     template.tags = property(LaunchTemplate.get_tags, lambda *_: None)
@@ -132,6 +135,14 @@ def _in_default_group(original: Callable[..., Any], backend: Any, **more: Any) -
     return original(**more)
 
 
+def _with_throughput(response: Any) -> Any:
+    """The throughput of a file system, which moto has no operation to change."""
+    one = response.efs_backend.file_systems_by_id[response._get_param("FileSystemId")]
+    one.throughput_mode = response._get_param("ThroughputMode") or one.throughput_mode
+    one.provisioned_throughput_in_mibps = response._get_param("ProvisionedThroughputInMibps")
+    return json.dumps(one.info_json()), {"Content-Type": "application/json"}
+
+
 def _later(*_: Any) -> None:
     """Requests are logged within hours (S3 User Guide, ServerLogs.html), so not in a bucket about to be deleted."""
 
@@ -200,8 +211,9 @@ def _description(rule: Any) -> str | None:
 
 
 def _with_sources(original: Callable[..., Any], backend: Any, group_id: str, rules: Any) -> None:
-    """Sources that moto doesn't change: other kinds than ranges of IPv4."""
-    original(group_id, rules)
+    """Sources that moto doesn't change: other kinds than ranges of IPv4. A rule of every protocol has no ports."""
+    ports = {"FromPort": -1, "ToPort": -1}
+    original(group_id, {id: {**(ports if new.get("IpProtocol") == "-1" else {}), **new} for id, new in rules.items()})
     group = backend.get_security_group_from_id(group_id)
     for id, new in rules.items():
         rule = group.get_rule(id)

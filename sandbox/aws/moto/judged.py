@@ -12,6 +12,7 @@ import functools
 import logging
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from http import HTTPStatus
 from typing import Any, Final
 
 from botocore import xform_name
@@ -73,7 +74,7 @@ def install() -> None:
                 raise Refused(*problem)
             answer = _kept(self)
             if answer is None:
-                return original(self)
+                return _noted(self, *original(self))
             result = ActionResult(answer)
         except NotImplementedError:
             result = ActionResult(kept.unanswered(self.boto3_service_name, self._get_action()))
@@ -81,7 +82,7 @@ def install() -> None:
             result = ActionResult(refused)
         status, headers, body = self.serialized(result)
         headers, body = self._enrich_response(headers, body)
-        return status, headers, body
+        return _noted(self, status, headers, body)
 
     base.call_action = call_action
     s3: Any = S3Response
@@ -89,18 +90,31 @@ def install() -> None:
         setattr(s3, name, _of_s3(getattr(s3, name)))
 
 
+def _noted(response: Any, status: int, headers: Any, body: Any) -> Any:
+    """An answer, of which those to changes are counted."""
+    operation = xform_name(response._get_action() or "")
+    if not operation.startswith(requests.READS):
+        questions.answered(response.headers, operation, status, body)
+    return status, headers, body
+
+
 def _of_s3(original: Callable[..., Any]) -> Callable[..., Any]:
     """S3 has no `call_action`; what these two raise, it answers with."""
 
     @functools.wraps(original)
     def respond(self: Any, *args: Any, **more: Any) -> Any:
-        for problem in _problems(self):
-            raise S3RefusedError(*problem)
         try:
+            for problem in _problems(self):
+                raise S3RefusedError(*problem)
             answer = _kept(self)
+            found = original(self, *args, **more) if answer is None else self.serialized(ActionResult(answer))
+            return _noted(self, *found) if isinstance(found, tuple) else found
         except kept.KeptError as refused:
             raise S3RefusedError(str(refused.code), str(refused)) from refused
-        return original(self, *args, **more) if answer is None else self.serialized(ActionResult(answer))
+        except S3ClientError as refused:
+            code = getattr(refused, "error_type", None) or getattr(refused, "code", "")
+            _noted(self, HTTPStatus.BAD_REQUEST, {}, f"<Code>{code}</Code><Message>{refused}</Message>")
+            raise
 
     return respond
 
@@ -186,7 +200,7 @@ def _by_statements(aws: Aws, token: str, operation: str, parameters: Mapping[str
             if path in paths and named <= paths:
                 yield one
 
-    for failure in stated_problems(fields.inputs, inputs, about, documented=False) if fields is not None else ():
+    for failure in stated_problems(fields.inputs, inputs, about) if fields is not None else ():
         yield validators.code(token), failure.reason
 
 
@@ -283,7 +297,8 @@ def _by_rules(
     except AwsError as error:
         # Of another service, asked about what the request names: its own code is none of this one's.
         service = OPERATIONS[change.token].service
-        yield error.code if error.operation.startswith(f"{service} ") else values.CODES[service], error.text
+        own = error.operation.startswith(f"{service} ")
+        yield error.code if own else values.code(service, error.code.partition(".")[0]), error.text
     except (LookupError, TypeError, ValueError):
         # Parameters of another form than the rules read: moto says what it can't use.
         LOG.exception("%s of %s is not judged", operation, change.token)

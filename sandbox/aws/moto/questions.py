@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import re
 import threading
+import time
 import uuid
+from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -16,27 +18,43 @@ from typing import Any, Final
 
 MARK: Final = "slipway-question"
 CODE: Final = "DryRunOperation"
-_IN_AGENT: Final = re.compile(rf"{MARK}/([0-9a-f]+)")
+CHANGE: Final = "slipway-change"
+_IN_AGENT: Final = re.compile(rf"({MARK}|{CHANGE})/([0-9a-f]+)")
+_ERROR: Final = re.compile(r'<Code>([^<]+)</Code>|"__type": ?"([^"]+)"')
+_WORDS: Final = re.compile(r'(?:<Message>|"[Mm]essage": ?")([^<"]*)')
 Problem = tuple[str, str]
 """The code and the words of a refusal."""
 
 
 @dataclass
 class Question:
-    """A question, and the verdict once there is one: what would be refused."""
+    """A question, and the verdict once there is one: what would be refused.
+
+    Of a change that is made it is open, too, because a provider tries again for minutes. What is refused a second time
+    in the same words will never pass: the account knows at once what it was given. A deletion passes once what is in
+    its way is gone, so it waits while anything changes.
+    """
 
     number: str = field(default_factory=lambda: uuid.uuid4().hex)
     judged: threading.Event = field(default_factory=threading.Event)
     problems: Sequence[Problem] = ()
+    patience: float = 0.0
+    """Seconds in which nothing changes, until what was refused is given up."""
+    refused: dict[tuple[str, str], float] = field(default_factory=dict)
+    """Operations that were refused, and how, with when that was first."""
+    succeeded: bool = False
+    """Whether something was changed: then nothing is given up."""
 
 
 _OPEN: Final[dict[str, Question]] = {}
+_LAST: Final[deque[float]] = deque([0.0], maxlen=1)
+"""When a provider last changed something."""
 
 
 @contextmanager
-def asked() -> Iterator[Question]:
+def asked(patience: float = 0.0) -> Iterator[Question]:
     """A question that is open meanwhile."""
-    question = Question()
+    question = Question(patience=patience)
     _OPEN[question.number] = question
     try:
         yield question
@@ -47,7 +65,29 @@ def asked() -> Iterator[Question]:
 def of(headers: Mapping[str, Any]) -> str | None:
     """The number of the question that a request is; None if it is none."""
     match = _IN_AGENT.search(str(headers.get("User-Agent", "")))
-    return match[1] if match else None
+    return match[2] if match and match[1] == MARK else None
+
+
+def answered(headers: Mapping[str, Any], operation: str, status: int, body: Any) -> None:
+    """Note the answer to a request that changes something, of a change that is made."""
+    match = _IN_AGENT.search(str(headers.get("User-Agent", "")))
+    change = _OPEN.get(match[2]) if match and match[1] == CHANGE else None
+    if change is None:
+        return
+    if status < 400:
+        change.succeeded = True
+        _LAST.append(time.monotonic())
+        return
+    text = body.decode(errors="replace") if isinstance(body, bytes) else str(body)
+    found, words = _ERROR.search(text), _WORDS.search(text)
+    now, refusal = time.monotonic(), (operation, found[0] if found else "")
+    first = change.refused.get(refusal)
+    if first is None:
+        change.refused[refusal] = now
+    elif not change.succeeded and now - max(first, _LAST[-1] if change.patience else first) >= change.patience:
+        code = next(filter(None, found.groups()), "") if found else ""
+        change.problems = [(code, words[1] if words else text)]
+        change.judged.set()
 
 
 def answer(number: str, problems: Sequence[Problem]) -> Problem:

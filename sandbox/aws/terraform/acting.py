@@ -63,7 +63,9 @@ class Acting:
         """A state as outputs, with the inputs that the provider doesn't have."""
         found: Values = reverse(self.type.form, state.value)
         found |= {key: inputs[key] for key in self.type.form.lacks(inputs)}
-        return {**found, META: state.private.decode()} if state.private else found
+        if state.private:
+            found[META] = state.private.decode()
+        return found
 
     def planned(self, plan: Plan, inputs: Values) -> Values:
         """The outputs that a plan knows; of a map with one unknown value, the provider knows none."""
@@ -80,7 +82,7 @@ class Acting:
         """The state that outputs are of."""
         value: Values = convert(self.type.form, {key: item for key, item in outputs.items() if key != META})
         if "id" in value:
-            value["id"] = id
+            value["id"] = outputs.get("id", id)
         return State(value, str(outputs.get(META, "")).encode())
 
     def before(self, plugin: Plugin, id: str, outputs: Values, inputs: Values) -> State:
@@ -108,6 +110,15 @@ class Acting:
         with self.plugin() as plugin:
             return objects.planned(plugin, self.type, self.before(plugin, id, outputs, inputs), self.config(inputs))
 
+    def completion(self, id: str, outputs: Values, inputs: Values) -> Plan:
+        """The plan of a change; where nothing would change, what an earlier failure left open in the account."""
+        plan = self.change(id, outputs, inputs)
+        if plan.changed():
+            return plan
+        with self.plugin() as plugin:
+            live = objects.read(plugin, self.type, plan.before)
+            return plan if live.value is None else objects.planned(plugin, self.type, live, self.config(inputs))
+
     def make(self, plan: Plan, inputs: Values, id: str = "") -> tuple[str, Values]:
         """Make a planned change; the ID and outputs. Raises PartialFailureError if the object exists nevertheless."""
         with self.plugin() as plugin:
@@ -120,14 +131,23 @@ class Acting:
                 known = state if state.value is not None else plan.before
                 id = id or self.id(known)
                 raise PartialFailureError(id, self.outputs(known, inputs), [str(error)]) from error
-        return id or self.id(state), self.outputs(state, inputs)
+        outputs, own = self.outputs(state, inputs), self.id(state)
+        # The engine keeps the first ID; that of an association is another one after a change.
+        return id or own, {**outputs, "id": own} if id not in ("", own) else outputs
 
     def delete(self, id: str, outputs: Values) -> None:
-        """Delete the object."""
+        """Delete the object; no error if it does not exist any more."""
         with self.plugin() as plugin:
-            objects.applied(
-                plugin, self.type, objects.planned(plugin, self.type, self.before(plugin, id, outputs, {}), None)
-            )
+            try:
+                self._delete(plugin, id, outputs)
+            except RefusedError:
+                if objects.read(plugin, self.type, self.state(id, outputs)).value is not None:
+                    raise
+
+    def _delete(self, plugin: Plugin, id: str, outputs: Values) -> None:
+        objects.applied(
+            plugin, self.type, objects.planned(plugin, self.type, self.before(plugin, id, outputs, {}), None)
+        )
 
     def changes(self, plan: Plan, old_inputs: Values, inputs: Values) -> tuple[Change, ...]:
         """What a plan changes: inputs that are other ones, and outputs that are not as the inputs want them."""
@@ -141,6 +161,8 @@ class Acting:
         shown = {str(one.path[0]) for one in found}
         before, after = reverse(form, plan.before.value) or {}, reverse(form, plan.after.value) or {}
         for key in sorted(changed.keys() - shown):
+            if after.get(key) == UNKNOWN and key not in inputs:
+                continue
             if key in inputs or key in old_inputs or changed[key] in plan.replacing or key in TAGS:
                 kind = ADD if key not in before else DELETE if key not in after else UPDATE
                 found.append(Change((key,), kind, input=False))

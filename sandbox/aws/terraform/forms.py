@@ -154,7 +154,10 @@ def of_block(block: Any, fields: Mapping[str, Field], renamed: Mapping[str, str]
     for name, each in nested.items():
         below = _of_nested(each.block, kinds.get(name), renamed)
         forms[name] = Many(below, isinstance(_first(kinds.get(name)), ObjectOf)) if each.nesting in MANY else below
-    empty = {**dict.fromkeys(types), **{name: [] if one.nesting in MANY else None for name, one in nested.items()}}
+    empty: dict[str, Any] = {
+        **dict.fromkeys(types),
+        **{name: [] if one.nesting in MANY else None for name, one in nested.items()},
+    }
     return Block(forms, properties, empty)
 
 
@@ -206,10 +209,10 @@ def _matched(
         else:
             later.append(key)
     for key in later:
-        name = next((one for one in left if _words(one) == _words(key) or one == renamed.get(key)), None)
-        if name is not None:
-            del left[name]
-            yield key, name
+        found = next((one for one in left if _words(one) == _words(key) or one == renamed.get(key)), None)
+        if found is not None:
+            del left[found]
+            yield key, found
 
 
 def _words(name: str) -> str:

@@ -6,11 +6,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
+from sandbox.aws.moto import questions
 from sandbox.aws.terraform.messages import Unknown, pack
 from sandbox.aws.terraform.names import Type
-from sandbox.aws.terraform.plugin import MANY, SET, Plugin, RefusedError, path_of, value_of
+from sandbox.aws.terraform.plugin import MANY, SET, Plugin, RefusedError, checked, path_of, value_of
 
 Values = dict[str, Any]
+PATIENCE: Final = 5.0
+"""Seconds in which nothing changes, until a deletion that something is in the way of is given up."""
 _DESCRIPTION: Final = ("description", "Managed by Terraform", "Managed by Pulumi")
 """A default of the provider that pulumi-aws replaces (pulumi-aws 7.51, `patches/`, "Managed by Pulumi")."""
 
@@ -47,7 +50,7 @@ def same(old: Any, new: Any) -> bool:
         return all(same(old.get(key), new.get(key)) for key in {*old, *new})
     if isinstance(old, list) and isinstance(new, list):
         return len(old) == len(new) and all(map(same, old, new))
-    empty = ("", 0, False, [], {}, None)
+    empty: tuple[Any, ...] = ("", 0, False, [], {}, None)
     return old == new or (old in empty and new in empty and None in (old, new))
 
 
@@ -96,12 +99,30 @@ def request(type: Type, plan: Plan) -> dict[str, Any]:
 def applied(plugin: Plugin, type: Type, plan: Plan) -> State:
     """What became of the object. Raises RefusedError, with what exists nevertheless as its `partial`."""
     try:
-        answer = plugin.call("ApplyResourceChange", **request(type, plan))
+        answer = checked(_answer(plugin, type, plan))
     except RefusedError as error:
         if error.partial is not None:
             error.partial = State(value_of(error.partial.new_state), error.partial.private)
         raise
     return State(value_of(answer.new_state), answer.private)
+
+
+def _answer(plugin: Plugin, type: Type, plan: Plan) -> Any:
+    """The provider's answer; of what the account will never accept, not after minutes."""
+    fields = request(type, plan)
+    with questions.asked(PATIENCE if plan.config is None else 0.0) as change:
+        future = plugin.begin("ApplyResourceChange", **fields, provider_meta=meta(questions.CHANGE, change.number))
+        future.add_done_callback(lambda _: change.judged.set())
+        change.judged.wait()
+        if change.problems and not future.done():
+            future.cancel()
+            raise RefusedError([((), f"{code}: {text}") for code, text in change.problems])
+        return future.result()
+
+
+def meta(mark: str, number: str) -> bytes:
+    """What a provider puts into the user agent of its requests."""
+    return pack({"user_agent": [f"{mark}/{number}"]})
 
 
 def read(plugin: Plugin, type: Type, state: State) -> State:

@@ -66,6 +66,7 @@ class FakeAddons:
 
     def __init__(self) -> None:
         self.present: dict[tuple[str, str], str | None] = {}
+        self.failing = {"broken"}
         self.came: set[str] = set()
         """Add-ons whose chart came after they were recorded."""
 
@@ -76,7 +77,7 @@ class FakeAddons:
         return [f"bad: {configuration}"] if configuration == "broken" else []
 
     def changed(self, cluster: str, name: str, configuration: str | None) -> None:
-        if name == "broken":
+        if name in self.failing:
             msg = "its pods are Pending"
             raise SandboxError(msg)
         self.present[cluster, name] = configuration

@@ -4,11 +4,9 @@ from typing import Any
 
 import pytest
 from botocore.awsrequest import AWSResponse
-from sandbox.aws.types import security_groups
-from sandbox.aws.types.security_groups import Atom
 
 from sandbox.aws import rules, validators
-from sandbox.aws.checked import DOCUMENTATION, Limit, limits, summary
+from sandbox.aws.checked import Limit, limits, summary
 from sandbox.aws.client import DEFAULT_ACCOUNT, FAULT, Aws, AwsError, Clients, World, session
 from sandbox.aws.limits.operations import OPERATIONS
 from sandbox.aws.moto.server import _Raw
@@ -145,15 +143,11 @@ def found() -> list[Limit]:
 
 def test_every_type_is_listed_with_its_rules(found: list[Limit]) -> None:
     assert {one.type for one in found} == set(OPERATIONS)
-    said = [one for one in found if one.source == DOCUMENTATION]
     rows = sum(len(each) for token in OPERATIONS for each in validators.paths(token).values())
     # Rules of types that are records alone, such as an ACL, are not listed: they have no calls with limits.
     listed = sum(len(OPERATIONS.keys() & set(one.types)) for one in rules.ALL)
-    assert sum(1 for one in found if one.source) == listed + len(said) + rows
+    assert sum(1 for one in found if one.source) == listed + rows
     assert rows > 250
-    assert len(said) > 100
-    deletion = [one.limits for one in said if (one.type, one.input) == ("aws:kms/key:Key", "deletionWindowInDays")]
-    assert deletion == ["the provider's documentation: 'must be between `7` and `30`, inclusive'"]
     assert all(one.limits for one in found if not one.mapped), "what is not mapped has a reason"
 
 
@@ -183,27 +177,5 @@ def test_a_type_is_found_by_a_part_of_its_token(found: list[Limit]) -> None:
     some = [one for one in found if one.type == "aws:cloudwatch/logGroup:LogGroup"]
     assert summary(some) == (
         "1 types, 9 inputs: 6 are members of AWS's models, 4 of them with limits; 3 are not mapped; "
-        "5 rules and statements of the provider"
+        "4 rules and statements of the provider"
     )
-
-
-HTTPS = {"protocol": "tcp", "fromPort": 443, "toPort": 443, "cidrBlocks": ["10.0.0.0/8"]}
-
-
-@pytest.mark.parametrize(("rule", "atoms"), [
-    (HTTPS, {Atom("tcp", 443, 443, "cidr", "10.0.0.0/8")}),
-    ({**HTTPS, "protocol": "6"}, {Atom("tcp", 443, 443, "cidr", "10.0.0.0/8")}),
-    ({"protocol": "-1", "fromPort": 0, "toPort": 0, "self": True}, {Atom("-1", None, None, "group", "sg-1")}),
-    ({"protocol": "all", "prefixListIds": ["pl-1"]}, {Atom("-1", None, None, "list", "pl-1")}),
-    ({**HTTPS, "ipv6CidrBlocks": ["::/0"], "description": "d"},
-        {Atom("tcp", 443, 443, "cidr", "10.0.0.0/8", "d"), Atom("tcp", 443, 443, "cidr6", "::/0", "d")}),
-])  # fmt: skip
-def test_a_rule_is_split_into_atoms(rule: dict[str, Any], atoms: set[Atom]) -> None:
-    assert security_groups.from_rules([rule], "sg-1") == atoms
-    assert security_groups.from_permissions([atom.permission() for atom in atoms]) == atoms
-
-
-def test_live_rules_are_grouped_by_ports() -> None:
-    atoms = security_groups.from_rules([{**HTTPS, "cidrBlocks": ["10.0.0.0/8", "11.0.0.0/8"], "self": True}], "sg-1")
-    (rule,) = security_groups.to_rules(atoms, "sg-1")
-    assert rule == {**HTTPS, "cidrBlocks": ["10.0.0.0/8", "11.0.0.0/8"], "self": True}

@@ -12,7 +12,7 @@ from sandbox.aws.client import World as Shared
 from sandbox.aws.provider import ADDON, AwsProvider
 from sandbox.errors import SandboxError
 from sandbox.notes import Note, NoteKind, Notes, load_notes
-from sandbox.rpc.errors import PartialFailureError
+from sandbox.rpc.errors import PartialFailureError, ProviderError
 from sandbox.rpc.hooks import Resource
 from sandbox.rpc.wire import UNKNOWN
 from tests.sandbox.aws.fakes import FakeAddons, FakeClusters, FakeNodes, attached
@@ -65,16 +65,16 @@ def test_a_cluster_has_its_own_api_server_issuer_and_security_group(here: World,
         here.aws.call("ec2", "describe_security_groups", GroupIds=[group])
 
 
-def test_a_cluster_whose_api_server_does_not_start_is_completed_later(
+def test_of_a_cluster_whose_api_server_does_not_start_nothing_is_left(
     here: World, clusters: FakeClusters, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     inputs = cluster(here)
     broken = AwsError("create_cluster", "ServerException", "kube-apiserver exited")
     monkeypatch.setattr(clusters, "create", Mock(side_effect=broken))
-    with pytest.raises(PartialFailureError, match="kube-apiserver exited") as raised:
+    with pytest.raises(ProviderError, match="kube-apiserver exited"):
         here.objects(CLUSTER).create(inputs)
     monkeypatch.undo()
-    outputs = here.objects(CLUSTER).update(raised.value.id, dict(raised.value.outputs), inputs, inputs)
+    _, outputs = here.objects(CLUSTER).create(inputs)
     assert outputs["endpoint"] == clusters.running[inputs["name"]].server
 
 
@@ -107,7 +107,7 @@ def test_the_log_group_of_a_deleted_cluster_comes_back_once(here: World) -> None
         found = here.aws.call("logs", "describe_log_groups", logGroupNamePrefix=written)["logGroups"]
         assert [("retentionInDays" in one) for one in found] == ([False] if comes_back else [])
         if comes_back:
-            with pytest.raises(AwsError, match="ResourceAlreadyExists"):
+            with pytest.raises(ProviderError, match="ResourceAlreadyExists"):
                 here.objects(group).create(logs)
         here.objects(group).delete(written, outputs)
         assert not here.aws.call("logs", "describe_log_groups", logGroupNamePrefix=written)["logGroups"]
@@ -171,7 +171,7 @@ def test_a_node_group_whose_nodes_do_not_follow_a_change_is_degraded(
     id, outputs = here.objects(NODE_GROUP).create(inputs)
     monkeypatch.setattr(nodes, "node_group_changed", Mock(side_effect=SandboxError("no API server")))
     changed = {**inputs, "scalingConfig": {**inputs["scalingConfig"], "desiredSize": 0, "minSize": 0}}
-    with pytest.raises(PartialFailureError, match="DEGRADED: no API server"):
+    with pytest.raises(PartialFailureError, match="no API server"):
         here.objects(NODE_GROUP).update(id, outputs, changed, inputs)
     names = {"clusterName": inputs["clusterName"], "nodegroupName": "gpu"}
     assert here.aws.call("eks", "describe_nodegroup", **names)["nodegroup"]["status"] == "DEGRADED"
@@ -220,9 +220,9 @@ def test_an_add_on_is_reported_with_its_configuration(
     id, outputs = provider.create(world.aws, RESOURCE, inputs)
     assert addons.present == {(cluster, "vpc-cni"): '{"a": 1}'}
     assert load_notes(tmp_path) == (Note(RESOURCE.urn, NoteKind.INSTALLED, "a chart"),)
-    news = {"clusterName": cluster, "addonName": "vpc-cni"}
+    news = {**inputs, "configurationValues": '{"a": 2}'}
     outputs = provider.update(world.aws, RESOURCE, id, outputs, news, inputs)
-    assert addons.present == {(cluster, "vpc-cni"): None}
+    assert addons.present == {(cluster, "vpc-cni"): '{"a": 2}'}
     provider.delete(world.aws, RESOURCE, id, outputs, news)
     assert addons.present == {}
     assert load_notes(tmp_path) == ()
@@ -265,11 +265,14 @@ def test_an_add_on_whose_chart_came_later_is_updated_once(
     assert provider.diff(world.aws, RESOURCE, id, inputs, outputs, inputs).changes == ()
 
 
-def test_an_add_on_that_does_not_become_active_is_an_error(world: World, provider: AwsProvider) -> None:
-    inputs = {"clusterName": world.cluster(), "addonName": "broken"}
+def test_an_add_on_that_does_not_become_active_is_an_error(
+    world: World, provider: AwsProvider, addons: FakeAddons
+) -> None:
+    addons.failing.add("coredns")
+    inputs = {"clusterName": world.cluster(), "addonName": "coredns"}
     with pytest.raises(PartialFailureError, match="its pods are Pending") as failed:
         provider.create(world.aws, RESOURCE, inputs)
-    assert failed.value.outputs["addonName"] == "broken"
+    assert failed.value.outputs["addonName"] == "coredns"
 
 
 def test_a_configuration_is_checked_at_preview_once_it_is_known(world: World, provider: AwsProvider) -> None:

@@ -12,18 +12,20 @@ from typing import Any, cast
 import pulumi
 import pulumi_aws as aws_sdk
 import pytest
+from moto.ec2.responses.vpcs import VPCs
 from pulumi import automation as auto
 
 from components.base.outputs import ClusterOutputs, NetworkOutputs
 from components.storage.database import Database, DatabaseArgs
 from components.storage.key import key_policy, make_key
-from sandbox.aws.client import Aws, AwsError, Clients, World
+from sandbox.aws.client import Aws, Clients, World
+from sandbox.aws.moto.judged import Refused
 from sandbox.aws.provider import AwsProvider
 from sandbox.rpc.provider import serve
 from spec.catalog import regions
 from spec.settings import storage as settings
 from tests.sandbox.aws.fakes import FakeClusters, FakeNodes, attached
-from tests.sandbox.aws.samples.world import OTHER_TRUST, TRUST
+from tests.sandbox.aws.samples.world import OTHER_TRUST, PROCESSES, TRUST
 from tests.sandbox.rpc.engine import Engine, changes, resources
 
 # Importing the SDK's service modules warns about deprecated types in them.
@@ -42,7 +44,7 @@ class Sandbox:
 @pytest.fixture
 def sandbox(clients: Clients, tmp_path: Path) -> Iterator[Sandbox]:
     clusters, nodes = FakeClusters(), FakeNodes()
-    served = serve(AwsProvider(World(clients, None, clusters)))
+    served = serve(AwsProvider(World(clients, None, clusters, processes=PROCESSES)))
     try:
         with attached(clients, clusters, nodes):
             yield Sandbox(Engine(tmp_path, {"aws": served.port}), clusters, nodes)
@@ -183,20 +185,16 @@ def test_an_incomplete_object_is_kept_and_completed(
     def program() -> None:
         aws_sdk.ec2.Vpc("vpc", provider(account), cidr_block="10.0.0.0/16", enable_dns_hostnames=True)
 
-    honest = Aws.call
+    def failing(_: VPCs) -> None:
+        msg = "OperationNotPermitted"
+        raise Refused(msg, "slow down")
 
-    def failing(self: Aws, service: str, operation: str, **parameters: Any) -> dict[str, Any]:
-        if operation == "modify_vpc_attribute":
-            code = "RequestLimitExceeded"
-            raise AwsError(operation, code, "slow down")
-        return honest(self, service, operation, **parameters)
-
-    monkeypatch.setattr(Aws, "call", failing)
+    monkeypatch.setattr(VPCs, "modify_vpc_attribute", failing)
     stack = sandbox.engine.stack(program)
     with pytest.raises(auto.CommandError, match="slow down"):
         stack.up()
     vpc = resources(stack)["vpc"]["id"]
-    monkeypatch.setattr(Aws, "call", honest)
+    monkeypatch.undo()
     assert changes(stack.up()) == {"updated": 1}
     aws = Aws(clients, "us-west-2", account)
     answer = aws.call("ec2", "describe_vpc_attribute", VpcId=vpc, Attribute="enableDnsHostnames")
@@ -311,7 +309,7 @@ def program(account: str, batches: int) -> None:
 
 @pytest.fixture
 def engine(clients: Clients, tmp_path: Path) -> Iterator[Engine]:
-    served = serve(AwsProvider(World(clients)))
+    served = serve(AwsProvider(World(clients, processes=PROCESSES)))
     try:
         yield Engine(tmp_path, {"aws": served.port})
     finally:

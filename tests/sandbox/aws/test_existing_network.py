@@ -6,9 +6,9 @@ import pytest
 
 from sandbox.aws.client import Aws
 from sandbox.aws.existing_network import make
-from sandbox.aws.invokes import invoke
 from sandbox.rpc.errors import ProviderError
 from spec.settings.network import Network
+from tests.sandbox.aws.test_functions import invoke
 from tests.support.settings import network
 
 VPC: Final = "vpc-0a1b2c3d4e5f67890"

@@ -90,7 +90,7 @@ BREAKS: dict[str, Callable[[str], str]] = {
     "of another type": lambda document: document.replace(TOPIC, "aws:sqs/queue:Queue"),
     "a kind there is not": lambda document: document.replace('"str"', '"text"'),
     "a form there is not": lambda document: document.replace('{"map":', '{"set":'),
-    "a property of one part": lambda document: document.replace('[false,"str",[]]', "[false]"),
+    "a property of one part": lambda document: document.replace('[false,"str"]', "[false]"),
     "a missing object": lambda document: document.replace('{"map":"str"}', '{"object":"missing"}'),
     "no outputs": without_outputs,
 }

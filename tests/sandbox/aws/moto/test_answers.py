@@ -1,4 +1,4 @@
-"""Right requests that moto alone refuses, fails at or does not know are answered as AWS answers them."""
+"""Requests that moto alone answers wrongly, or does not know, are answered as AWS answers them."""
 
 from pathlib import Path
 from typing import Any, Final

@@ -5,7 +5,6 @@ from typing import Any
 
 import pytest
 
-from sandbox.aws.client import AwsError
 from sandbox.aws.client import World as Shared
 from sandbox.aws.provider import AwsProvider
 from sandbox.aws.rules.eks_nodes import settings_of_the_template
@@ -13,7 +12,7 @@ from sandbox.aws.rules.rule import Case
 from sandbox.rpc.errors import ProviderError
 from sandbox.rpc.hooks import Resource
 from tests.sandbox.aws.samples import SAMPLES, World
-from tests.sandbox.aws.samples.world import document
+from tests.sandbox.aws.samples.world import PROCESSES, code_of, document
 
 CLUSTER, NODES, ADDON = "aws:eks/cluster:Cluster", "aws:eks/nodeGroup:NodeGroup", "aws:eks/addon:Addon"
 ENTRY, POD = "aws:eks/accessEntry:AccessEntry", "aws:eks/podIdentityAssociation:PodIdentityAssociation"
@@ -23,7 +22,7 @@ INLINE, ATTACHMENT = "aws:iam/rolePolicy:RolePolicy", "aws:iam/rolePolicyAttachm
 
 @pytest.fixture
 def provider(world: World) -> AwsProvider:
-    return AwsProvider(Shared(world.aws.clients))
+    return AwsProvider(Shared(world.aws.clients, processes=PROCESSES))
 
 
 def of(type_token: str) -> Resource:
@@ -39,9 +38,9 @@ def create(provider: AwsProvider, world: World, type_token: str, **inputs: Any) 
 
 def refused(provider: AwsProvider, world: World, type_token: str, **inputs: Any) -> str:
     """The code with which a creation is refused; nothing is left of it."""
-    with pytest.raises(AwsError) as raised:
+    with pytest.raises(ProviderError) as raised:
         create(provider, world, type_token, **inputs)
-    return raised.value.code
+    return code_of(raised.value)
 
 
 def sample(world: World, type_token: str, **changes: Any) -> dict[str, Any]:
@@ -50,7 +49,7 @@ def sample(world: World, type_token: str, **changes: Any) -> dict[str, Any]:
 
 @pytest.fixture(autouse=True)
 def no_pause(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("sandbox.aws.lifecycle.DELETE_PAUSE_SECONDS", 0)
+    monkeypatch.setattr("sandbox.aws.terraform.objects.PATIENCE", 0)
 
 
 # -- order of deletion
@@ -75,9 +74,9 @@ def test_a_subnet_and_a_group_under_a_mount_target_stay(provider: AwsProvider, w
     subnet, group = _place(world)
     id, outputs = _mount_target(world, subnet, group)
     for type_token, one in ((SUBNET, subnet), (GROUP, group)):
-        with pytest.raises(AwsError) as raised:
+        with pytest.raises(ProviderError) as raised:
             _delete(provider, world, type_token, one)
-        assert raised.value.code == "DependencyViolation"
+        assert code_of(raised.value) == "DependencyViolation"
     world.objects("aws:efs/mountTarget:MountTarget").delete(id, outputs)
     _delete(provider, world, GROUP, group)
     _delete(provider, world, SUBNET, subnet)
@@ -86,11 +85,11 @@ def test_a_subnet_and_a_group_under_a_mount_target_stay(provider: AwsProvider, w
 def test_a_subnet_of_a_cluster_or_a_file_system_stays(provider: AwsProvider, world: World) -> None:
     subnets = world.subnets()
     world.make(CLUSTER, name=world.unique("c"), roleArn=world.role()["arn"], vpcConfig={"subnetIds": subnets})
-    with pytest.raises(AwsError, match="has dependencies and cannot be deleted: cluster c-"):
+    with pytest.raises(ProviderError, match="has dependencies and cannot be deleted: cluster c-"):
         _delete(provider, world, SUBNET, subnets[1])
     lustre = SAMPLES["aws:fsx/lustreFileSystem:LustreFileSystem"].inputs(world)
     world.make("aws:fsx/lustreFileSystem:LustreFileSystem", **lustre)
-    with pytest.raises(AwsError, match="cannot be deleted: file system fs-"):
+    with pytest.raises(ProviderError, match="cannot be deleted: file system fs-"):
         _delete(provider, world, SUBNET, lustre["subnetIds"])
 
 
@@ -104,7 +103,7 @@ def test_a_subnet_is_free_once_what_had_an_interface_in_it_is_deleted(
     inputs = sample(world, type_token)
     subnet = inputs["subnetId"] if type_token == NAT else inputs["subnetIds"][0]
     id, outputs = create(provider, world, type_token, **inputs)
-    with pytest.raises(AwsError, match="DependencyViolation"):
+    with pytest.raises(ProviderError, match="DependencyViolation"):
         _delete(provider, world, SUBNET, subnet)
     provider.delete(world.aws, of(type_token), id, outputs, inputs)
     _delete(provider, world, SUBNET, subnet)
@@ -116,7 +115,7 @@ def test_a_group_that_is_the_source_of_another_groups_rule_stays(provider: AwsPr
     other = world.make(GROUP, name=world.unique("other"), vpcId=vpc)[0]
     allow = {"securityGroupId": other, "referencedSecurityGroupId": source, "ipProtocol": "-1"}
     rule, outputs = world.make("aws:vpc/securityGroupIngressRule:SecurityGroupIngressRule", **allow)
-    with pytest.raises(AwsError, match=f"DependencyViolation.*a rule of {other}"):
+    with pytest.raises(ProviderError, match=f"DependencyViolation.*a rule of {other}"):
         _delete(provider, world, GROUP, source)
     world.objects("aws:vpc/securityGroupIngressRule:SecurityGroupIngressRule").delete(rule, outputs)
     _delete(provider, world, GROUP, source)
@@ -178,7 +177,7 @@ def test_each_zone_of_a_group_offers_one_of_its_types(provider: AwsProvider, wor
     east = World(replace(world.aws, region="us-east-1"))
     inputs = {name: value for name, value in sample(east, NODES).items() if name != "launchTemplate"}
     here, elsewhere = inputs["subnetIds"]
-    with pytest.raises(AwsError, match=r"\(p4de.24xlarge\) is not supported in your requested Availability Zone"):
+    with pytest.raises(ProviderError, match=r"\(p4de.24xlarge\) is not supported in your requested Availability Zone"):
         create(provider, east, NODES, **inputs, instanceTypes=["p4de.24xlarge"])
     create(provider, east, NODES, **{**inputs, "subnetIds": [here]}, instanceTypes=["p4de.24xlarge"])
     mixed = {**inputs, "subnetIds": [elsewhere], "nodeGroupName": "mixed"}
@@ -199,7 +198,7 @@ def test_a_control_plane_is_in_zones_that_have_one(provider: AwsProvider, world:
     inputs = sample(there, CLUSTER, name=there.unique("main"), vpcConfig={"subnetIds": right})
     more = {**inputs, "vpcConfig": {"subnetIds": [*right, wrong]}}
     said = "UnsupportedAvailabilityZoneException.* does not support creating control plane instances in us-east-1e, "
-    with pytest.raises(AwsError, match=said + ".*: us-east-1a, us-east-1b, us-east-1c, us-east-1d, us-east-1f. "):
+    with pytest.raises(ProviderError, match=said + ".*: us-east-1a, us-east-1b, us-east-1c, us-east-1d, us-east-1f. "):
         create(provider, there, CLUSTER, **more)
     id, outputs = create(provider, there, CLUSTER, **inputs)
     with pytest.raises(ProviderError, match="UnsupportedAvailabilityZoneException"):
@@ -211,7 +210,9 @@ def test_images_of_amazon_linux_2_end_with_a_version(
     provider: AwsProvider, world: World, image: str, kind: str
 ) -> None:
     inputs = sample(world, NODES, instanceTypes=[kind], amiType=image, launchTemplate=None)
-    with pytest.raises(AwsError, match=f"AMI Type {image} is only supported for kubernetes versions 1.32 or earlier"):
+    with pytest.raises(
+        ProviderError, match=f"AMI Type {image} is only supported for kubernetes versions 1.32 or earlier"
+    ):
         create(provider, world, NODES, **inputs)
     cluster = sample(world, CLUSTER, name=world.unique("old"), version="1.32")
     name, made = create(provider, world, CLUSTER, **cluster)

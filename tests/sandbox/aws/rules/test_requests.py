@@ -16,7 +16,7 @@ from sandbox.aws.rules.policies import admits
 from sandbox.rpc.hooks import Resource
 from sandbox.rpc.wire import UNKNOWN
 from tests.sandbox.aws.samples import World
-from tests.sandbox.aws.samples.world import document
+from tests.sandbox.aws.samples.world import PROCESSES, document
 
 PLACE = {"account": "123456789012", "region": "us-west-2"}
 LUSTRE = {"FileSystemType": "LUSTRE", "SubnetIds": ["subnet-1"]}
@@ -79,6 +79,17 @@ PARAMETERS: list[tuple[str, dict[str, Any], dict[str, Any]]] = [
     ("fsx.create_file_system", lustre("PERSISTENT_1", "INTELLIGENT_TIERING", ThroughputCapacity=4000), {"FileSystemType": "OPENZFS", "StorageType": "INTELLIGENT_TIERING"}),
     ("backup.create_backup_plan", aged(60), aged(120)),
     ("backup.create_backup_plan", aged(60), aged(-1)),
+    ("ec2.authorize_security_group_ingress", {"IpPermissions": [{"IpProtocol": "tcp", "FromPort": 500, "ToPort": 400}]}, {"IpPermissions": [{"IpProtocol": "icmp", "FromPort": 8, "ToPort": -1}]}),
+    ("iam.create_open_id_connect_provider", {"Url": "http://a.example"}, {"Url": "https://a.example"}),
+    ("kms.schedule_key_deletion", {"PendingWindowInDays": 3}, {"PendingWindowInDays": 7}),
+    ("logs.put_retention_policy", {"retentionInDays": 42}, {"retentionInDays": 400}),
+    ("sqs.create_queue", {"Attributes": {"VisibilityTimeout": "43201"}}, {"Attributes": {"VisibilityTimeout": "43200", "MessageRetentionPeriod": "60"}}),
+    ("sns.subscribe", {"Protocol": "https", "Endpoint": "http://a.example"}, {"Protocol": "http", "Endpoint": "http://a.example"}),
+    ("events.put_rule", {"ScheduleExpression": "rate(1 minutes)"}, {"ScheduleExpression": "rate(10 minutes)"}),
+    ("cloudwatch.put_metric_alarm", {"MetricName": "m"}, {"Metrics": []}),
+    ("ssm.put_parameter", {"Value": "v" * 4097}, {"Value": "v" * 4097, "Tier": "Advanced"}),
+    ("rds.create_db_instance", {"MasterUserPassword": "abc/defgh"}, {"MasterUserPassword": "abc-defgh"}),
+    ("budgets.create_budget", {"Budget": {"BudgetType": "COST"}}, {"Budget": {"BudgetType": "RI_UTILIZATION"}}),
     ("route53.change_resource_record_sets", records("Z", Type="A", Name="a.example.com", ResourceRecords=[{"Value": "foo"}]), records("Z", Type="A", Name="a.example.com", ResourceRecords=[{"Value": "192.0.2.1"}])),
 ]  # fmt: skip
 
@@ -108,7 +119,7 @@ def preview(world: World, token: str, **inputs: Any) -> str:
     """The code with which the preview of a creation is refused; empty if it isn't."""
     resource = Resource(f"urn:pulumi:s::p::{token}::thing", token, "thing")
     try:
-        AwsProvider(Shared(world.aws.clients)).preview_create(world.aws, resource, inputs)
+        AwsProvider(Shared(world.aws.clients, processes=PROCESSES)).preview_create(world.aws, resource, inputs)
     except AwsError as error:
         return error.code
     return ""

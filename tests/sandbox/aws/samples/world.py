@@ -4,15 +4,17 @@ import functools
 import ipaddress
 import itertools
 import json
+import re
 from typing import Any
 
 from sandbox.aws import client
-from sandbox.aws.client import Aws
+from sandbox.aws.client import Aws, AwsError
 from sandbox.aws.provider import AwsProvider
 from sandbox.aws.schema import Schema, schema
 from sandbox.aws.terraform.names import Type
 from sandbox.aws.terraform.processes import Processes
 from sandbox.rpc.diff import Diff
+from sandbox.rpc.errors import ProviderError
 from sandbox.rpc.hooks import ReadResult, Resource
 
 Made = tuple[str, dict[str, Any]]
@@ -23,6 +25,17 @@ def known(type_token: str) -> Schema:
     found = schema(type_token)
     assert found is not None, type_token
     return found
+
+
+_CODE = re.compile(r"(?:api error |RequestID: [^,]+, (?:HostID: [^,]+, )?|^)([A-Za-z]+(?:\.[A-Za-z]+)*): ")
+
+
+def code_of(error: ProviderError) -> str:
+    """The code with which a service refused a change of the provider."""
+    if isinstance(error, AwsError):
+        return error.code
+    found = _CODE.findall(str(error))
+    return str(found[-1]) if found else str(error)
 
 
 PROCESSES = Processes()
