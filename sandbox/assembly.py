@@ -14,9 +14,9 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any, Protocol
 
-from sandbox import asked
+from sandbox import asked, worlds
 from sandbox.aws.client import Clients, World
-from sandbox.aws.moto import tokens
+from sandbox.aws.moto import live, tokens
 from sandbox.aws.moto.server import MotoServer
 from sandbox.aws.moto.server import start as start_moto
 from sandbox.aws.provider import AwsProvider
@@ -28,8 +28,9 @@ from sandbox.cluster.clusters import ClusterPool
 from sandbox.cluster.control_plane import PROGRAMS, Controllers, ControllersConfig
 from sandbox.cluster.egress import Egress
 from sandbox.cluster.etcd import Etcd, start_etcd
-from sandbox.cluster.pki import Pki, create_pki, write_kubeconfig
+from sandbox.cluster.pki import Pki, create_pki, read_pki, write_kubeconfig
 from sandbox.cluster.process import Supervisor
+from sandbox.errors import SandboxError
 from sandbox.files import write_atomically
 from sandbox.identity import ProcessIdentity
 from sandbox.kubernetes.client import KubeClient
@@ -188,6 +189,8 @@ class Settings:
     home: Path
     official: Path | None = None
     """The official Kubernetes provider, if it takes the place of the sandbox's own."""
+    aws_port: int = 0
+    """Port of AWS: that of a saved world, or a free one."""
 
 
 class Sandbox:
@@ -202,6 +205,8 @@ class Sandbox:
         self._publishing = threading.Lock()
         self._pki: Pki
         self._processes: Processes
+        self._addons: AddonReleases
+        self._etcd: Etcd
         self._kubernetes: str
         self.pool: ClusterPool
         self.targets: Targets
@@ -237,16 +242,50 @@ class Sandbox:
         home = self._settings.home
         with ThreadPoolExecutor(1, thread_name_prefix="start-aws") as beside:
             # Importing moto takes longer than everything else together.
-            starting = beside.submit(start_moto)
-            self._pki = create_pki(home / "pki")
+            starting = beside.submit(start_moto, self._settings.aws_port)
+            # The code as it is now: it may be another when a world is saved.
+            beside.submit(worlds.made_from)
+            saved = home / worlds.MEMORY
+            self._pki = (read_pki if saved.exists() else create_pki)(home / "pki")
             log = home / "logs" / "etcd.log"
-            etcd = start_etcd(apiserver.require("etcd"), home / "etcd", log, self._supervisor, self._pki)
-            self._start_clusters(etcd)
+            self._etcd = start_etcd(apiserver.require("etcd"), home / "etcd", log, self._supervisor, self._pki)
+            self._start_clusters(self._etcd)
             moto = starting.result()
         self._stops.append(("moto", moto.stop))
         notes, charts = Notes(home), Charts(lambda: asked.charts(home))
         self._supervisor.keep()
-        self._publish(moto, self._serve_aws(moto, notes, charts), self._serve_kubernetes(notes, charts))
+        aws, kubernetes = self._serve_aws(moto, notes, charts), self._serve_kubernetes(notes, charts)
+        if saved.exists():
+            self._resume(saved)
+        self._publish(moto, aws, kubernetes)
+
+    def _resume(self, saved: Path) -> None:
+        """Go on as the sandbox that was saved: its files are in the home."""
+        from sandbox.aws.moto import memory  # noqa: PLC0415 - moto reads the environment at import
+
+        (slots, clusters), self.registry.memory, outcomes = memory.load(saved.read_bytes())
+        saved.unlink()
+        self._addons.outcomes.update(outcomes)
+        self.pool.resume(slots, clusters)
+
+    def _save(self, name: str) -> None:
+        """Write the world as it is now, for `_resume`. Raises SandboxError."""
+        from sandbox.aws.moto import memory  # noqa: PLC0415 - moto reads the environment at import
+
+        if self._state is None:
+            msg = "the sandbox is still starting: save it when it runs"
+            raise SandboxError(msg)
+        home, state, versions = self._settings.home, self._state, worlds.made_from()
+        with live.turn():
+            live.require_idle()
+            worlds.require_idle(home)
+            slots, clusters = self.pool.saved()
+            ports = {name: one.port for name, one in clusters.items()}
+            ports["AWS"] = int(state.aws_endpoint.rpartition(":")[2])
+            world = worlds.World(name, worlds.now(), versions, state.official, ports)
+            pickled = memory.dumped(((slots, clusters), self.registry.memory, self._addons.outcomes))
+            with self._etcd.process.frozen():
+                worlds.write(home, world, pickled)
 
     def _start_clusters(self, etcd: Etcd) -> None:
         home = self._settings.home
@@ -299,8 +338,8 @@ class Sandbox:
 
     def _serve_aws(self, moto: MotoServer, notes: Notes, charts: Charts) -> Served:
         self._clients = moto.clients
-        addons = AddonReleases(self.targets, charts)
-        moto.attach(self.pool, self.registry, addons, self._of_slot)
+        addons = self._addons = AddonReleases(self.targets, charts)
+        moto.attach(self.pool, self.registry, addons, self._of_slot, self._save)
         self._processes = Processes(self._settings.home / "logs" / f"{TOOL}.log")
         self._stops.append(("the providers", self._processes.stop))
         world = World(self._clients, self.pool, addons, notes, self._processes)

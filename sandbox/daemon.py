@@ -67,8 +67,9 @@ def _settings(arguments: list[str] | None) -> Settings:
     parser = argparse.ArgumentParser(prog="python -m sandbox.daemon", description=__doc__)
     parser.add_argument("--home", type=Path, default=default_home())
     parser.add_argument("--official", type=Path)
+    parser.add_argument("--aws-port", type=int, default=0)
     options = parser.parse_args(arguments)
-    return Settings(options.home, options.official)
+    return Settings(options.home, options.official, options.aws_port)
 
 
 if __name__ == "__main__":

@@ -3,6 +3,7 @@
 import http.client
 import os
 import shutil
+import socket
 import sys
 import time
 from collections.abc import Callable, Mapping
@@ -13,7 +14,7 @@ from typing import TextIO
 
 import psutil
 
-from sandbox import IN_SANDBOX_SHELL, asked, environment, official
+from sandbox import IN_SANDBOX_SHELL, asked, environment, official, worlds
 from sandbox.asked import REGION
 from sandbox.cluster import apiserver
 from sandbox.cluster.patience import Patience, Work
@@ -36,6 +37,7 @@ from sandbox.state import (
     wipe,
 )
 from sandbox.toolchain import cache
+from sandbox.worlds import World
 
 # Starting the daemon as a process that outlives the command that starts it.
 
@@ -50,13 +52,13 @@ ERROR = "error: "
 """Prefix of the daemon's last line if it can't start."""
 
 
-def spawn_daemon(home: Path, official: Path | None = None) -> SandboxState:
-    """Start the daemon and wait until it is ready. After a SandboxError or Ctrl-C, nothing is left running."""
+def spawn_daemon(home: Path, official: Path | None = None, aws_port: int = 0) -> SandboxState:
+    """Start the daemon and wait until it is ready; 0 is a free port. After a SandboxError or Ctrl-C, nothing is left running."""
     log = home / "logs" / DAEMON_LOG
     log.parent.mkdir(exist_ok=True)
     # The CLI's file backend requires its folder to exist.
     (home / "pulumi").mkdir(exist_ok=True)
-    pid = detached(_argv(home, official), log, daemon_environment())
+    pid = detached(_argv(home, official, aws_port), log, daemon_environment())
     try:
         return _wait_until_ready(home, pid, log)
     except BaseException:
@@ -98,9 +100,10 @@ def daemon_environment() -> dict[str, str]:
     return {**kept, **environment.bytecode_variables(kept)}
 
 
-def _argv(home: Path, official: Path | None) -> list[str]:
+def _argv(home: Path, official: Path | None, aws_port: int = 0) -> list[str]:
     argv = [sys.executable, "-P", "-m", "sandbox.daemon", "--home", str(home)]
     argv += ["--official", str(official)] if official else []
+    argv += ["--aws-port", str(aws_port)] if aws_port else []
     return argv
 
 
@@ -165,27 +168,44 @@ def start(
     home: Path | None = None,
     kubernetes_provider: Path | None = None,
     variables: Mapping[str, str] = os.environ,
+    world: str | None = None,
 ) -> SandboxState:
     """Start the sandbox unless it is running; returns its state. Raises SandboxError with the problem and its fix.
 
     `kubernetes_provider` is the official one (`official.find`), if it is to take the place of the sandbox's own;
-    `variables` say which charts it installs.
+    `variables` say which charts it installs. With a `world` that was saved it goes on from there; then none may run.
     """
     home = home or default_home()
     _require_disk_space(home)
+    saved = worlds.read(home, world) if world is not None else None
     with _lock(home, progress):
         state = load(home)
         if state is not None and is_alive(state):
+            if saved is not None:
+                msg = (
+                    f"world {saved.name} is not restored: a sandbox runs. `slipway sandbox save` keeps what is in it, "
+                    "and `slipway sandbox stop` deletes it"
+                )
+                raise SandboxError(msg)
             _ask(state, progress, kubernetes_provider, variables)
             return state
         for tool in REQUIRED:
             apiserver.require(tool)
+        port = _require_usable(saved, kubernetes_provider) if saved is not None else 0
         asked.folder(variables)
         _require_readable(home, state)
         _make_room(home, state, progress)
+        if saved is not None:
+            worlds.unpack(home, saved)
         asked.begin(home, variables)
         progress("starting the sandbox: AWS (moto), etcd and the two providers")
-        state = spawn_daemon(home, kubernetes_provider)
+        try:
+            state = spawn_daemon(home, kubernetes_provider, port)
+        except BaseException:
+            if saved is not None:
+                # The file has it still: it isn't a sandbox that somebody may miss.
+                wipe(home)
+            raise
         install_shims(home / "bin")
         environment.prepare_engine_home(state.engine_home)
         if kubernetes_provider is not None:
@@ -273,6 +293,34 @@ def _require_disk_space(home: Path) -> None:
         if kept := moved_aside(home):
             msg += f". {len(kept)} sandboxes that ended by themselves are kept in {kept[0].parent}"
         raise SandboxError(msg)
+
+
+def _require_usable(world: World, kubernetes_provider: Path | None) -> int:
+    """The port of a world's AWS. Raises SandboxError if the world doesn't fit, or lacks a port that its states name."""
+    worlds.require_fit(world)
+    if world.official != (str(kubernetes_provider) if kubernetes_provider else None):
+        msg = f"world {world.name} has the Kubernetes provider {world.official or 'of the sandbox'}: ask for the same"
+        raise SandboxError(msg)
+    for name, port in world.ports.items():
+        try:
+            _require_free(port)
+        except SandboxError as error:
+            msg = (
+                f"world {world.name} needs port {port} of 127.0.0.1, where {name} was, because stack states name it, "
+                "and another process uses it: try again once that has ended"
+            )
+            raise SandboxError(msg) from error
+    return world.ports["AWS"]
+
+
+def _require_free(port: int) -> None:
+    with socket.socket() as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind(("127.0.0.1", port))
+        except OSError as error:
+            msg = f"port {port} on 127.0.0.1 is in use"
+            raise SandboxError(msg) from error
 
 
 def _lock(home: Path, progress: Progress) -> AbstractContextManager[TextIO]:

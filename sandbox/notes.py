@@ -57,7 +57,8 @@ class Notes:
 
     def __init__(self, home: Path) -> None:
         self._path = home / FILE
-        self._notes: dict[tuple[str, NoteKind], Note] = {}
+        # Those of a sandbox that is restored; a new one finds none.
+        self._notes = {(note.urn, note.kind): note for note in load_notes(home)}
         self._lock = threading.Lock()
 
     def set(self, note: Note) -> None:

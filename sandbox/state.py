@@ -19,7 +19,7 @@ CHILDREN_FILE = "children.json"
 """The daemon's child processes, written at every change, also during the start, so that a crash can be cleaned up."""
 WIPED = (
     "etcd", "pki", "pulumi", "pulumi-home", "states", "bin", "clusters", "egress", "controllers", "projects",
-    "kubeconfig", "notes.json", "controllers.json", "asked.json", STATE_FILE, CHILDREN_FILE,
+    "kubeconfig", "notes.json", "controllers.json", "asked.json", "memory.pickle", STATE_FILE, CHILDREN_FILE,
 )  # fmt: skip
 """What a sandbox leaves, and a new one must not find. moto keeps nothing, so an earlier Pulumi state would describe
 nothing. `stop` deletes it; where nobody asked for that, it is moved aside."""

@@ -269,10 +269,13 @@ class EtcdBackedServers:
     def restart(self, server: ApiServer, version: str) -> ApiServer:
         """The server with another version, at the same address and with the same objects."""
         self.supervisor.stop(server.process)
-        port = urlsplit(server.endpoint.server).port
+        return self.resume(server.slot, version, urlsplit(server.endpoint.server).port or 0)
+
+    def resume(self, slot: str, version: str, port: int) -> ApiServer:
+        """A server at an address, with the objects that are in the store below its slot."""
 
         def start() -> ApiServer:
-            return start_api_server(self.config, server.slot, version, self.supervisor, port)
+            return start_api_server(self.config, slot, version, self.supervisor, port)
 
         for _ in range(ATTEMPTS - 1):
             try:

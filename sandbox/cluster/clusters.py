@@ -7,7 +7,9 @@ first preview), and the next cluster of its version adopts it, so that it is sta
 import threading
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
 from typing import Any, Protocol
+from urllib.parse import urlsplit
 
 from sandbox.cluster.apiserver import ApiServer
 from sandbox.cluster.process import tail
@@ -31,6 +33,9 @@ class Servers(Protocol):
 
     def adopt(self, server: ApiServer, slot: str) -> ApiServer:
         """The API server of a cluster that takes over a spare: the spare itself, or a new one; its store is empty."""
+
+    def resume(self, slot: str, version: str, port: int) -> ApiServer:
+        """A server at an address, with the objects that are in its store."""
 
     def stop(self, server: ApiServer) -> None:
         """Stop the server and delete its data."""
@@ -62,6 +67,17 @@ class Nothing:
         """Nothing to stop."""
 
 
+@dataclass(frozen=True)
+class Saved:
+    """A running cluster, as a saved sandbox has it; `made` and `schedule` are the pool's."""
+
+    made: str
+    slot: str
+    version: str
+    port: int
+    schedule: Mapping[str, Any]
+
+
 class ClusterPool:
     """Implements `ports.Clusters`; thread-safe. Clusters of different names start in parallel."""
 
@@ -75,6 +91,7 @@ class ClusterPool:
         self._clusters: dict[str, Future[ApiServer]] = {}
         self._upgrades: dict[str, Future[ApiServer]] = {}
         self._made: dict[str, str] = {}
+        self._schedules: dict[str, Mapping[str, Any]] = {}
         self._spares: dict[str, Future[ApiServer]] = {}
         self._expected: dict[tuple[str, str], str] = {}
         """The version that a program wants of a cluster; of its last one, with an empty name."""
@@ -125,6 +142,7 @@ class ClusterPool:
         server = self.existing().get(name)
         if server is not None:
             self._beside.schedule(server.slot, config)
+            self._schedules[name] = config
 
     def delete(self, name: str) -> None:
         """Stop the cluster's API server and delete its data."""
@@ -140,6 +158,35 @@ class ClusterPool:
         """The endpoint of a running cluster."""
         server = self.existing().get(name)
         return None if server is None else server.endpoint
+
+    # -- saved sandboxes -----------------------------------------------------------------------------------------------
+
+    def saved(self) -> tuple[int, dict[str, Saved]]:
+        """How many slots were used, and the clusters. Raises SandboxError while one starts."""
+        running = self.existing()
+        if waiting := [*self._upgrades, *(name for name in self._clusters if name not in running)]:
+            msg = f"cluster {waiting[0]} is starting: save the sandbox when it runs"
+            raise SandboxError(msg)
+        found = {}
+        for name, server in running.items():
+            port = urlsplit(server.endpoint.server).port or 0
+            made, schedule = self._made.get(name, ""), self._schedules.get(name, {})
+            found[name] = Saved(made, server.slot, server.version, port, schedule)
+        return self._slots, found
+
+    def resume(self, slots: int, clusters: Mapping[str, Saved]) -> None:
+        """Start the clusters of a saved sandbox, whose store this is. Raises SandboxError."""
+        self._slots = slots
+        for name, one in clusters.items():
+            self._made[name] = one.made
+            self._clusters[name] = self._starts.submit(self._resumed, one)
+        for name, one in clusters.items():
+            self._clusters[name].result()
+            self.schedule(name, one.schedule)
+        self._changed()
+
+    def _resumed(self, one: Saved) -> ApiServer:
+        return self._with_controllers(self._servers.resume(one.slot, one.version, one.port))
 
     # -- for the kubernetes provider -----------------------------------------------------------------------------------
 

@@ -24,6 +24,7 @@ CLOCK_SKEW = datetime.timedelta(days=2)
 HOSTS = ("127.0.0.1", "localhost", "kubernetes", "kubernetes.default", "kubernetes.default.svc")
 ADMIN_GROUP = "system:masters"
 TOKENS = "tokens.csv"
+SERVICE_ACCOUNT_KEY = "service-account.key"
 
 
 @dataclass(frozen=True)
@@ -60,6 +61,16 @@ class Pki:
         return base64.b64encode(self.authority_text.encode()).decode()
 
 
+def read_pki(directory: Path) -> Pki:
+    """What `create_pki` has made in the directory."""
+
+    def pair(name: str) -> KeyPair:
+        return KeyPair(directory / f"{name}.crt", directory / f"{name}.key")
+
+    token, key = read_admin_token(directory), directory / SERVICE_ACCOUNT_KEY
+    return Pki(pair("ca"), pair("etcd-ca"), pair("etcd"), pair("kube-apiserver"), key, directory / TOKENS, token)
+
+
 def create_pki(directory: Path) -> Pki:
     """Create all files in the directory, replacing old ones; only its owner may read it."""
     directory.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -69,7 +80,7 @@ def create_pki(directory: Path) -> Pki:
     # embed/serve.go).
     both = (ExtendedKeyUsageOID.SERVER_AUTH, ExtendedKeyUsageOID.CLIENT_AUTH)
     store = issue(store_authority, "etcd", HOSTS, both)
-    service_account_key = directory / "service-account.key"
+    service_account_key = directory / SERVICE_ACCOUNT_KEY
     _write(service_account_key, _pem(ec.generate_private_key(ec.SECP256R1())))
     token = secrets.token_hex(24)
     tokens = directory / TOKENS

@@ -10,8 +10,9 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal, TypeVar
@@ -122,6 +123,19 @@ class Process:
             self._popen.wait(self.spec.grace_seconds)
         except subprocess.TimeoutExpired:
             self.kill()
+
+    @contextmanager
+    def frozen(self) -> Iterator[None]:
+        """It stands still meanwhile, and its files stay as a crash of it would leave them."""
+        self._popen.send_signal(signal.SIGSTOP)
+        try:
+            while self.exit_code is None and not self.identity.stopped:
+                time.sleep(POLL_SECONDS)
+            # Threads on other processors stop a moment after the first.
+            time.sleep(POLL_SECONDS)
+            yield
+        finally:
+            self._popen.send_signal(signal.SIGCONT)
 
     def kill(self) -> None:
         """End it at once."""

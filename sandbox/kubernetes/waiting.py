@@ -249,6 +249,8 @@ class Watch:
         self._handle = handle
         self._parameters = dict(parameters or {})
         self._stopped = threading.Event()
+        self.listed = threading.Event()
+        """Set once the handler got all objects that were there."""
         self._answer: urllib3.BaseHTTPResponse | None = None
         self._thread = threading.Thread(target=self._run, name=f"watch {path}", daemon=True)
 
@@ -280,6 +282,7 @@ class Watch:
         found = self._client.call("GET", self._path, parameters=self._parameters)
         for item in found.get("items") or ():
             self._call("ADDED", item)
+        self.listed.set()
         return str(found["metadata"]["resourceVersion"])
 
     def _follow(self, version: str) -> None:

@@ -1,5 +1,6 @@
 """Keeps the Node objects of each cluster in sync with its node groups and NodePools."""
 
+import copy
 import itertools
 import threading
 from collections import defaultdict
@@ -74,6 +75,19 @@ class NodeRegistry:
         self._clusters: dict[str, _Cluster] = defaultdict(_Cluster)
         self._asg_tags: dict[str, dict[str, str]] = defaultdict(dict)
         self._lock = threading.RLock()
+
+    # -- saved sandboxes -----------------------------------------------------------------------------------------------
+
+    @property
+    def memory(self) -> tuple[dict[str, _Cluster], dict[str, dict[str, str]]]:
+        """What it knows of nodes that are in API servers already."""
+        with self._lock:
+            return copy.deepcopy((self._clusters, self._asg_tags))
+
+    @memory.setter
+    def memory(self, known: tuple[dict[str, _Cluster], dict[str, dict[str, str]]]) -> None:
+        with self._lock:
+            self._clusters, self._asg_tags = known
 
     # -- ports.NodeObserver --------------------------------------------------------------------------------------------
 
@@ -163,8 +177,11 @@ class NodeRegistry:
         kind = _kind(obj)
         if kind in _KINDS:
             with self._lock:
-                self._clusters[cluster].objects[kind][obj["metadata"]["name"]] = obj
-                self._reconcile(cluster)
+                objects = self._clusters[cluster].objects[kind]
+                # A list that is read again is no change: Karpenter may not be running yet.
+                if objects.get(obj["metadata"]["name"]) != obj:
+                    objects[obj["metadata"]["name"]] = obj
+                    self._reconcile(cluster)
 
     def object_deleted(self, cluster: str, obj: Mapping[str, Any]) -> None:
         """An object was deleted."""

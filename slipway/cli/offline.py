@@ -250,12 +250,14 @@ def start(
     say: Say,
     *,
     variables: Mapping[str, str] = os.environ,
+    world: str | None = None,
 ) -> Sandbox:
     """A running sandbox; missing binaries are installed first, with progress messages.
 
     Args:
         say: Called with each progress message.
         variables: Say which charts it installs, as `SLIPWAY_KUBERNETES_PROVIDER` of this process which provider.
+        world: The name of a saved one, from which it goes on; by default a new one.
 
     Raises:
         ToolError: A binary is missing and can't be installed.
@@ -266,7 +268,7 @@ def start(
     for tool in REQUIRED:
         # `ensure` reports its own progress, and prints nothing if the tool is already there.
         toolchain.ensure(tool)
-    state = lifecycle.start(say, kubernetes_provider=provider, variables=variables)
+    state = lifecycle.start(say, kubernetes_provider=provider, variables=variables, world=world)
     if not running:
         shims.install_shims(state.home / "bin")
         say(f"the sandbox is ready: AWS at {state.aws_endpoint}")

@@ -1,4 +1,4 @@
-"""`slipway sandbox start|status|wait|stop|network|cluster`: manage the sandbox."""
+"""`slipway sandbox start|status|wait|stop|save|restore|network|cluster`: manage the sandbox."""
 
 import argparse
 import itertools
@@ -10,10 +10,13 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Final
 
+from sandbox import worlds
 from sandbox.aws import existing_cluster
 from sandbox.aws.checked import Limit, limits, summary
 from sandbox.aws.existing_network import make
 from sandbox.kubernetes.controllers.running import Entry, State, load
+from sandbox.state import default_home
+from sandbox.state import load as load_state
 from sandbox.toolchain import building, process
 from slipway.account.context import Client, session
 from slipway.cli import offline, shell
@@ -48,6 +51,39 @@ def stop(_options: argparse.Namespace) -> int:
     print("the sandbox is stopped" if offline.stop(Progress()) else "the sandbox was not running")
     if now := building.present():
         print(f"{now.name} is being built, for whoever needs it next: `kill {now.pid}` ends that")
+    return 0
+
+
+def save(options: argparse.Namespace) -> int:
+    """Save the sandbox, list what was saved, or remove one."""
+    home = default_home()
+    if options.name is None:
+        found = [(one.name, one.saved, f"{one.bytes / 2**20:.1f} MiB", _use(one)) for one in worlds.listed(home)]
+        print(table(found, right=frozenset({2})) if found else "nothing was saved: `slipway sandbox save NAME`")
+        return 0
+    if options.remove:
+        worlds.read(home, options.name)
+        worlds.file_of(home, options.name).unlink()
+        print(f"world {options.name} is removed")
+        return 0
+    offline.require_running()
+    state, began = load_state(home), time.monotonic()
+    if state is None:
+        fail("the sandbox was just stopped: nothing was saved")
+    saved = worlds.save(state, options.name)
+    print(f"world {saved.name} is saved: {saved.bytes / 2**20:.1f} MiB, {time.monotonic() - began:.1f} s")
+    return 0
+
+
+def _use(world: worlds.World) -> str:
+    return f"not usable: made with {'; '.join(world.misfits)}" if world.misfits else ""
+
+
+def restore(options: argparse.Namespace) -> int:
+    """Start a sandbox from a saved world."""
+    began = time.monotonic()
+    sandbox = offline.start(Progress(), world=options.name)
+    print(f"world {options.name} is restored, in {sandbox.home}: {time.monotonic() - began:.1f} s")
     return 0
 
 

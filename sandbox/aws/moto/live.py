@@ -56,6 +56,8 @@ class Behind:
     addons: ManagedAddons | None = None
     cluster_of: Callable[[str], str | None] = lambda _: None
     """The name of the cluster of an API server's slot; None if it has none."""
+    save: Callable[[str], object] = lambda _: None
+    """Saves the sandbox under a name. Raises SandboxError."""
 
 
 _behind: Behind | None = None
@@ -169,6 +171,13 @@ def _pending_in(cluster: str, *members: str) -> list[Future[None]]:
     """Work that was begun on members of a cluster, on all of them if none is named. Each waits for earlier work alone,
     and a pool begins the earliest first, so that none waits for ever."""
     return [found for key, found in list(_pending.items()) if key[0] == cluster and (not members or key[1] in members)]
+
+
+def require_idle() -> None:
+    """Raises SandboxError while there is work on a cluster."""
+    if names := sorted({"/".join(filter(None, key)) for key in list(_pending)}):
+        msg = f"EKS is still working on {', '.join(names)}: save the sandbox when that is done"
+        raise SandboxError(msg)
 
 
 def settled(environ: Mapping[str, Any]) -> None:

@@ -18,8 +18,10 @@ from urllib.parse import urlsplit
 from botocore.awsrequest import AWSPreparedRequest, AWSResponse
 from werkzeug.test import EnvironBuilder, run_wsgi_app
 
+from sandbox import worlds
 from sandbox.aws.client import Clients, Send
 from sandbox.aws.moto import live, service_models
+from sandbox.errors import SandboxError
 from sandbox.identity import Peers
 from sandbox.ports import Clusters, ManagedAddons, NodeObserver
 
@@ -202,9 +204,11 @@ class MotoServer:
         nodes: NodeObserver | None = None,
         addons: ManagedAddons | None = None,
         cluster_of: Callable[[str], str | None] = lambda _: None,
+        save: Callable[[str], object] = lambda _: None,
     ) -> None:
-        """Let them start what is behind the objects of EKS; `cluster_of` names the cluster of an API server's slot."""
-        live.attach(live.Behind(self.clients, clusters, nodes, addons, cluster_of))
+        """Let them start what is behind the objects of EKS; `cluster_of` names the cluster of an API server's slot, and
+        `save` saves the sandbox under a name."""
+        live.attach(live.Behind(self.clients, clusters, nodes, addons, cluster_of, save))
 
     @property
     def endpoint(self) -> str:
@@ -222,8 +226,8 @@ class MotoServer:
         self._server.stop()
 
 
-def start() -> MotoServer:
-    """Serve on a free loopback port; returns once it answers."""
+def start(port: int = 0) -> MotoServer:
+    """Serve on a loopback port, 0 for a free one; returns once it answers."""
     os.environ.update(_ENVIRONMENT)
     os.environ.pop(_UNWANTED, None)
     # Before moto is imported: it creates botocore sessions at import.
@@ -241,7 +245,7 @@ def start() -> MotoServer:
     _cache_look_ups()
     # Otherwise werkzeug writes a line per request to stderr.
     logging.getLogger("werkzeug").setLevel(logging.ERROR)
-    server = ThreadedMotoServer(ip_address=HOST, port=0, verbose=False)
+    server = ThreadedMotoServer(ip_address=HOST, port=port, verbose=False)
     server.start()
     # Waits until it listens.
     _, listening = server.get_host_and_port()
@@ -250,7 +254,7 @@ def start() -> MotoServer:
     application = _one_at_a_time(serving.app)
     running = MotoServer(listening, application, server, live.attach(None))
     running.attach()
-    serving.app = guarded(tokens.answering(cbor.translated(judged.from_outside(application))), Peers())
+    serving.app = guarded(_saving(tokens.answering(cbor.translated(judged.from_outside(application)))), Peers())
     # http.client, because urllib would use a proxy named in the environment.
     connection = http.client.HTTPConnection(HOST, running.port, timeout=READY_TIMEOUT_SECONDS)
     try:
@@ -260,6 +264,25 @@ def start() -> MotoServer:
     finally:
         connection.close()
     return running
+
+
+def _saving(application: Application) -> Application:
+    """The application, which also lets the sandbox be saved."""
+
+    def answer(environ: dict[str, Any], start_response: Callable[..., Any]) -> Iterable[bytes]:
+        path = str(environ.get("PATH_INFO", ""))
+        if not path.startswith(worlds.ADDRESS) or environ.get("REQUEST_METHOD") != "POST":
+            return application(environ, start_response)
+        status, text = HTTPStatus.OK, ""
+        try:
+            live.behind().save(path.removeprefix(worlds.ADDRESS))
+        except SandboxError as error:
+            status, text = HTTPStatus.CONFLICT, str(error)
+        body = text.encode()
+        start_response(f"{status.value} {status.phrase}", [("Content-Length", str(len(body)))])
+        return [body]
+
+    return answer
 
 
 def _one_at_a_time(application: Application) -> Application:

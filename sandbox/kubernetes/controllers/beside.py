@@ -16,6 +16,8 @@ from sandbox.kubernetes.objects import Object, Ref
 from sandbox.kubernetes.waiting import Follower, Watch
 
 LOG = logging.getLogger(__name__)
+LISTED_SECONDS: Final = 10.0
+"""How long an answer waits for the first list of Deployments."""
 DEPLOYMENTS: Final = "/apis/apps/v1/deployments"
 CONFIGURATIONS: Final = ("MutatingWebhookConfiguration", "ValidatingWebhookConfiguration")
 GROUP: Final = "admissionregistration.k8s.io/v1"
@@ -53,7 +55,8 @@ class Controllers(Follower):
             list(stopping.map(Running.stop, running))
 
     def has(self, name: str) -> bool:
-        """Whether the cluster has a controller, built or not."""
+        """Whether the cluster has a controller, built or not; after a first look at a cluster that was restored."""
+        self._watches[0].listed.wait(LISTED_SECONDS)
         with self._lock:
             return any(each.launch.controller.name == name for each in self._running.values())
 

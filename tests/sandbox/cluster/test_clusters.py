@@ -10,6 +10,7 @@ import pytest
 from sandbox.cluster.apiserver import ApiServer
 from sandbox.cluster.clusters import ClusterPool
 from sandbox.errors import SandboxError
+from sandbox.kubernetes.waiting import until
 from sandbox.ports import ClusterEndpoint
 from tests.support.patience import SECONDS
 
@@ -44,6 +45,9 @@ class FakeServers:
         self.restarted.append((server.slot, version))
         return replace(server, version=version)
 
+    def resume(self, slot: str, version: str, port: int) -> ApiServer:
+        return replace(self.start(slot, version), endpoint=ClusterEndpoint(f"https://{slot}:{port}", "Q0E="))
+
     def stop(self, server: ApiServer) -> None:
         self.stopped.append(server.slot)
 
@@ -68,6 +72,34 @@ def servers() -> FakeServers:
 @pytest.fixture
 def pool(servers: FakeServers) -> ClusterPool:
     return ClusterPool(servers)
+
+
+def test_saved_clusters_are_resumed_in_their_slots_at_their_ports(pool: ClusterPool, servers: FakeServers) -> None:
+    pool.spare()
+    pool.create("dev", "1.36", "first")
+    slots, saved = pool.saved()
+    again = ClusterPool(servers)
+    again.resume(slots, {"dev": replace(saved["dev"], port=7)})
+    assert again.existing()["dev"].endpoint.server == f"https://{saved['dev'].slot}:7"
+    assert again.existing()["dev"].version == "1.36"
+    # Not made anew: it is the cluster of the same creation. A new one has a slot that nobody had.
+    again.create("dev", "1.36", "first")
+    assert servers.stopped == []
+    again.create("prod")
+    assert again.existing()["prod"].slot not in {saved["dev"].slot, "api-1"}
+
+
+def test_a_cluster_that_starts_is_not_saved(pool: ClusterPool, servers: FakeServers) -> None:
+    servers.gate = threading.Event()
+    starting = threading.Thread(target=pool.create, args=("dev",))
+    starting.start()
+    try:
+        until(lambda: pool._clusters.get("dev"), SECONDS, "the start")
+        with pytest.raises(SandboxError, match="cluster dev is starting"):
+            pool.saved()
+    finally:
+        servers.gate.set()
+        starting.join()
 
 
 def test_a_cluster_adopts_the_spare(pool: ClusterPool, servers: FakeServers) -> None:
