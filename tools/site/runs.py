@@ -50,8 +50,7 @@ def runs() -> str:
     once = building.about(building.minutes((*REQUIRED, "helm")) + RUN_MINUTES)
     return (
         f"The first `make up` takes {once}: Go builds what is missing of Pulumi's engine, Kubernetes' servers,\n"
-        "the AWS provider, KWOK and Helm. Then it builds controllers in the background, "
-        f"{building.about(building.minutes(queue))}:\n"
+        f"the AWS provider, KWOK and Helm, then controllers behind it, {building.about(building.minutes(queue))}:\n"
         f"{', '.join(queue)}. Jobs in queues wait for the first. Later runs take {RUN_MINUTES} min."
     )
 
