@@ -16,6 +16,7 @@ from slipway.teardown.leftovers import (
     Client,
     Leftover,
     LeftoverSearch,
+    clear_directories,
     sweep,
     warnings,
 )
@@ -28,6 +29,7 @@ MARGIN: Final = 3600
 EXIT_LEFT: Final = 1
 NOTHING: Final = Emptied((), frozenset())
 Empty = Callable[[Callable[[], KubeClient], Callable[[str], None], float], Emptied]
+Clear = Callable[[Client, str, Callable[[str], None]], None]
 Warn = Callable[[Client, list[Leftover]], list[str]]
 Sweep = Callable[[LeftoverSearch, Callable[[Leftover], bool], Callable[[str], None]], list[Leftover]]
 
@@ -45,6 +47,7 @@ class Teardown:
         delete_volumes: Delete all volumes of the cluster's claims, also those that nothing is known about.
         empty: Empties a cluster; None if nothing in it makes AWS resources.
         sweep: Removes leftovers.
+        clear: Empties buckets without files.
         warn: Says which keys of leftovers are about to be deleted.
     """
 
@@ -56,6 +59,7 @@ class Teardown:
     delete_volumes: bool = False
     empty: Empty | None = empty
     sweep: Sweep = sweep
+    clear: Clear = clear_directories
     warn: Warn = warnings
 
     def destroy(self, request: Request) -> int:
@@ -71,6 +75,8 @@ class Teardown:
             request = replace(request, unreachable=True)
         first = IN_THE_WAY - {INTERFACE} if emptied else IN_THE_WAY | {INSTANCE}
         self._sweep(first)
+        if not self.platform.environment.protect:
+            self.clear(self.client, self.platform.environment.name, self.say)
         code = self.run(request)
         if code not in (0, EXIT_CANCELLED) and self._retry(request):
             code = self.run(request)

@@ -228,6 +228,24 @@ def _line(kms: Any, key: str, count: int) -> Iterator[str]:
     )
 
 
+def clear_directories(client: Client, stack: str, say: Callable[[str], None]) -> None:
+    """Empty the stack's buckets that have nothing but the directories of its teams: S3 deletes no bucket with an object
+    in it, and these stay when a team goes. A bucket with a file in it stays as it is."""
+    s3 = client("s3")
+    for name in (one["Name"] for one in s3.list_buckets()["Buckets"]):
+        page = s3.list_object_versions(Bucket=name) if name.startswith(f"{naming.PROJECT}-{stack}-storage-") else {}
+        versions = [*page.get("Versions", ()), *page.get("DeleteMarkers", ())]
+        # With more than a page of them there are files.
+        if versions and not page["IsTruncated"] and all(_is_directory(one) for one in versions):
+            say(f"emptying bucket {name}, which has directories of teams and no files")
+            for one in versions:
+                s3.delete_object(Bucket=name, Key=one["Key"], VersionId=one["VersionId"])
+
+
+def _is_directory(version: Mapping[str, Any]) -> bool:
+    return str(version["Key"]).endswith("/") and not version.get("Size")
+
+
 # Removing what `leftovers` finds, with the patience that AWS needs: a load balancer's interfaces go minutes later.
 
 

@@ -50,6 +50,7 @@ class Aws:
     requests: list[Request] = field(default_factory=list)
     said: list[str] = field(default_factory=list)
     seconds: float = 0
+    cleared: list[str] = field(default_factory=list)
 
     def client(self, service: str) -> Any:
         assert service == "sts"
@@ -92,6 +93,7 @@ class Aws:
             delete_volumes=delete_volumes,
             empty=self.empty,
             sweep=self.sweep,
+            clear=lambda _client, stack, _say: self.cleared.append(stack),
             warn=lambda _, left: [f"the key of {one}" for one in left if one.kind == VOLUME],
         ).destroy(request)
 
@@ -104,6 +106,7 @@ def test_the_cluster_is_emptied_before_the_engine_and_the_rest_is_removed_after(
     assert aws.destroy() == 0
     assert aws.done == ["empty", "sweep load balancer", "engine", EVERYTHING]
     assert not aws.requests[0].unreachable
+    assert aws.cleared == [PLATFORM.environment.name]
 
 
 def test_it_waits_as_long_as_the_slowest_pool_may_drain() -> None:
@@ -423,3 +426,21 @@ def test_without_volumes_aws_is_not_asked(client: Client) -> None:
         raise AssertionError(service)
 
     assert warnings(refuse, []) == warnings(refuse, [Leftover(TEMPLATE, "lt-1")]) == []
+
+
+@mock_aws
+def test_only_buckets_of_the_stack_without_files_are_emptied() -> None:
+    client = session("us-east-1", {"AWS_ACCESS_KEY_ID": "test", "AWS_SECRET_ACCESS_KEY": "test"})
+    s3, said = client("s3"), list[str]()
+    kept = {"slipway-dev-storage-raw-1": b"", "slipway-dev-storage-models-2": b"x", "slipway-prod-storage-raw-3": b""}
+    for name, content in kept.items():
+        s3.create_bucket(Bucket=name)
+        s3.put_bucket_versioning(Bucket=name, VersioningConfiguration={"Status": "Enabled"})
+        for key in ("vision/", "language/", *(["vision/model"] if content else [])):
+            s3.put_object(Bucket=name, Key=key, Body=content if key == "vision/model" else b"")
+        s3.delete_object(Bucket=name, Key="language/")
+    leftovers.clear_directories(client, "dev", said.append)
+    assert said == ["emptying bucket slipway-dev-storage-raw-1, which has directories of teams and no files"]
+    left = {name: len(s3.list_object_versions(Bucket=name).get("Versions", ())) for name in kept}
+    assert left == {"slipway-dev-storage-raw-1": 0, "slipway-dev-storage-models-2": 3, "slipway-prod-storage-raw-3": 2}
+    s3.delete_bucket(Bucket="slipway-dev-storage-raw-1")
