@@ -13,7 +13,7 @@ from sandbox.errors import SandboxError
 from sandbox.files import write_atomically
 from sandbox.identity import ProcessIdentity
 
-FORMAT = 2
+FORMAT = 3
 STATE_FILE = "sandbox.json"
 CHILDREN_FILE = "children.json"
 """The daemon's child processes, written at every change, also during the start, so that a crash can be cleaned up."""

@@ -120,7 +120,7 @@ class AwsProvider(Provider[Aws]):
 
     def preview_create(self, session: Aws, resource: Resource, inputs: Values) -> Values:
         """What the provider plans, if the account would not refuse it."""
-        acts = self._acting(session, resource)
+        acts = None if _has_files(inputs) else self._acting(session, resource)
         if acts is None:
             return records.planned(_at(session, inputs), _schema(resource), _public(inputs))
         plan = acts.creation(_public(inputs))
@@ -129,7 +129,7 @@ class AwsProvider(Provider[Aws]):
 
     def create(self, session: Aws, resource: Resource, inputs: Values) -> tuple[str, Values]:
         """Create in the account, or as a record if nothing in it answers."""
-        acts, given = self._acting(session, resource), _public(inputs)
+        acts, given = None if _has_files(inputs) else self._acting(session, resource), _public(inputs)
         if acts is not None:
             try:
                 id, outputs = acts.make(acts.creation(given), given)
@@ -287,6 +287,12 @@ def _schema(resource: Resource) -> Schema:
         msg = f"pulumi-aws {VERSION} has no type {resource.type}"
         raise ProviderError(msg)
     return known
+
+
+def _has_files(inputs: Values) -> bool:
+    """Whether assets or archives are among the inputs. Their paths begin in the program's folder, so the provider could
+    not open them: such an object is a record."""
+    return any(wire.content(one) is not None for one in inputs.values())
 
 
 def _at(session: Aws, values: Mapping[str, Any]) -> Aws:

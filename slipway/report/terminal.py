@@ -2,6 +2,7 @@
 
 import re
 import shutil
+import sys
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
@@ -237,5 +238,6 @@ def _findings(result: Evaluation) -> Iterator[str]:
 
 
 def _cut(line: str) -> str:
-    width = min(WIDTH, shutil.get_terminal_size((WIDTH, 24)).columns)
+    # Without a terminal, COLUMNS is nobody's width.
+    width = min(WIDTH, shutil.get_terminal_size().columns) if sys.stdout.isatty() else WIDTH
     return line if len(line) <= width else f"{line[: width - 1]}…"

@@ -168,4 +168,5 @@ def test_no_row_is_wider_than_the_terminal(monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.delenv("COLUMNS", raising=False)
     assert max(map(len, text(plan, CONTEXT).splitlines())) == terminal.WIDTH
     monkeypatch.setenv("COLUMNS", "80")
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True)
     assert max(map(len, text(plan, CONTEXT).splitlines())) == 80
