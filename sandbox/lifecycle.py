@@ -53,7 +53,10 @@ ERROR = "error: "
 
 
 def spawn_daemon(home: Path, official: Path | None = None, aws_port: int = 0) -> SandboxState:
-    """Start the daemon and wait until it is ready; port 0 is a free one. After a SandboxError or Ctrl-C, nothing runs."""
+    """Start the daemon and wait until it is ready. After a SandboxError or Ctrl-C, nothing is left running.
+
+    Port 0 is a free one.
+    """
     log = home / "logs" / DAEMON_LOG
     log.parent.mkdir(exist_ok=True)
     # The CLI's file backend requires its folder to exist.
