@@ -26,7 +26,7 @@ def graph() -> grimp.ImportGraph:
 
 
 def test_no_top_level_packages_import_each_other_in_a_circle(graph: grimp.ImportGraph) -> None:
-    # The policies compare with what the program renders (ADR 0134), and evaluate admission rules: these parts are below.
+    # The policies compare with what the program renders (ADR 0134) and ask admission rules: both are below them.
     rendering = {each for below in (RENDERING, JUDGE) for each in (below, *graph.find_upstream_modules(below))}
 
     def package(module: str) -> str:
