@@ -15,7 +15,7 @@ ALL ?=
 REST ?= none
 BIN := .venv/bin
 # What the sandbox of a stack needs; the tests also render charts.
-TOOLS := pulumi kube-apiserver kube-controller-manager kube-scheduler kwok etcd
+TOOLS := pulumi kube-apiserver kube-controller-manager kube-scheduler kwok etcd terraform-provider-aws
 CONTROLLERS := kueue jobset trainer karpenter kuberay kserve training-operator mpi-operator replay
 # Those that no shipped stack of `make up` starts have tests in the rest alone.
 TEST_TOOLS := $(TOOLS) helm $(CONTROLLERS) $(if $(filter-out none,$(REST)),lws yunikorn argo katib keda endpoint-picker)

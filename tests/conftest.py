@@ -54,7 +54,15 @@ atexit.register(gc.freeze)
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
-SANDBOX_TOOLS = ("pulumi", "kube-apiserver", "kube-controller-manager", "kube-scheduler", "kwok", "etcd")
+SANDBOX_TOOLS = (
+    "pulumi",
+    "kube-apiserver",
+    "kube-controller-manager",
+    "kube-scheduler",
+    "kwok",
+    "etcd",
+    "terraform-provider-aws",
+)
 
 
 @pytest.hookimpl(wrapper=True, optionalhook=True)
