@@ -109,6 +109,7 @@ _NAMES: Final[Mapping[str, str]] = MappingProxyType(
         "s3:PutPublicAccessBlock": "PutBucketPublicAccessBlock",
         "s3:DeleteBucketOwnershipControls": "PutBucketOwnershipControls", "s3:DeleteBucketTagging": "PutBucketTagging",
         "s3:DeleteObjects": "DeleteObject", "s3:ListObjectVersions": "ListBucketVersions",
+        "s3:ListBuckets": "ListAllMyBuckets",
         "s3:HeadBucket": "ListBucket", "s3:ListObjectsV2": "ListBucket",
     }
 )  # fmt: skip

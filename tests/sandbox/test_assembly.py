@@ -12,7 +12,7 @@ pytestmark = pytest.mark.sandbox
 
 
 def test_a_part_that_does_not_start_stops_the_others(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def start() -> None:
+    def start(_port: int) -> None:
         msg = "no port"
         raise ProviderError(msg)
 
