@@ -169,6 +169,12 @@ WEBHOOK: Final = {
 *_webhook.go, Default)."""
 
 
+_OLD: Final = (
+    "(has(oldObject.spec) && has(dyn(oldObject).spec.template) ? "
+    "[[dyn(oldObject), dyn(oldObject).spec.template]] : [[dyn(oldObject)]])"
+)
+
+
 def _pairs(holders: str) -> str:
     """Each label and annotation of a controller as `key=value`, in lists."""
     lists = " + ".join(
@@ -201,7 +207,8 @@ def queue_metadata(context: StackContext) -> Rule:
         variables={
             "keys": listed("queueKeys"),
             "webhook": listed("queueWebhook"),
-            "before": f"{update} ? {_pairs('[[dyn(oldObject)]]')} : []",
+            # Kueue writes some into the template of a job that it starts, which stays changeable.
+            "before": f"{update} ? {_pairs(_OLD)} : []",
             # What an update leaves as it is in the spec was evaluated before, or is older than the rule.
             "now": f"({update} && {KIND} != 'Pod' && {O}.spec == dyn(oldObject).spec ? [[{O}]] : variables.holders)"
             + _pairs(""),
