@@ -15,7 +15,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
-from sandbox.aws.kinds import AnyOf, Field, Kind, ListOf, ObjectOf
+from sandbox.aws.kinds import AnyOf, Field, Kind, ListOf, ObjectOf, snake
 from sandbox.aws.schema import schema
 from slipway.render.recording import PROVIDER_PREFIX, SECRET, UNKNOWN, RecordedResource, Recording
 
@@ -52,12 +52,6 @@ def terraform_type(token: str) -> str:
     group = module.partition("/")[0]
     prefix = "" if group in _SILENT else f"{_RENAMED_MODULES.get(group, group)}_"
     return f"aws_{prefix}{snake(name)}"
-
-
-def snake(camel: str) -> str:
-    """Convert to snake case: `publicAccessCidrs` is `public_access_cidrs`."""
-    words = re.sub(r"(?<=[a-z0-9])([A-Z])", r"_\1", camel)
-    return re.sub(r"(?<=[A-Z])([A-Z][a-z])", r"_\1", words).lower()
 
 
 # Inputs with Terraform's names: snake_case, and blocks with their singular name.

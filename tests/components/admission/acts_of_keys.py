@@ -183,6 +183,8 @@ KEYED: Final = (
     later("a Job that gets a class that is none", only(make.job(), labels={f"{KUEUE}/priority-class": "highest"}),
           make.job(suspend=True), rule="priority-class"),
     later("a Job that Kueue started gets a label", only(RUNNING, labels={"mine": "1"}), RUNNING, rule=""),
+    later("a Job that Kueue started gets another deadline", only(RUNNING) | {"spec": {"activeDeadlineSeconds": 60}},
+          RUNNING, rule=""),
     later("Kueue labels the pods of a Job", noted(only(RUNNING, labels={}) | {"spec": {"template": {}}}, *IN_JOB,
           labels={f"{KUEUE}/podset": "main"}, annotations={f"{KUEUE}/workload": "job-it"}), make.job(suspend=True),
           rule="", actor="Kueue"),

@@ -7,8 +7,9 @@ import pulumi
 import pulumi_aws as aws
 import pytest
 
+from sandbox.aws.kinds import snake
 from slipway.render.recorder import record
-from slipway.render.terraform import SINGULAR, blocks, document, snake, spell, terraform_type
+from slipway.render.terraform import SINGULAR, blocks, document, spell, terraform_type
 from tests.support.cases import beside
 from tests.support.mocks import providers
 from tests.support.stacks import NAMES, recorded
