@@ -461,6 +461,11 @@ DENIED: Final[Mapping[str, Mapping[str, tuple[Object, str]]]] = {
         "a privileged pod": (make.pod(PRIVILEGED), "remove privileged of container main"),
         "a path of the host": (make.job(HOST_PATH), "remove hostPath of volume root"),
         "the host's network": (make.deployment(spec(hostNetwork=True)), "remove hostNetwork"),
+        "a field that nobody has read": (make.pod(spec(evictionResponders=[{"name": "a.example/b"}])),
+            "remove evictionResponders"),
+        "a process of the host on Windows": (
+            make.pod(spec(container(securityContext={"windowsOptions": {"hostProcess": True}}))),
+            "remove windowsOptions of container main"),
         "a port of the host": (make.pod(spec(container(ports=[{"containerPort": 80, "hostPort": 80}]))),
             "remove hostPort of container main"),
     },

@@ -1,12 +1,15 @@
 """The table of rules: names match settings, messages contain the fix, pools are rendered as CEL."""
 
+from collections.abc import Sequence
 from itertools import product
 from pathlib import Path
 from typing import Final
 
 import pytest
+from pulumi._types import input_type_py_to_pulumi_names
+from pulumi_kubernetes.core.v1 import PodSpecArgs, SecurityContextArgs
 
-from components.admission import Rule, StackContext, jobs, monitors, queues, rules, traffic, workflows
+from components.admission import Rule, StackContext, jobs, monitors, pods, queues, rules, traffic, workflows
 from components.admission.admission import ACTIONS, binding, policy
 from components.admission.kinds import BY_RESOURCE
 from components.admission.placement import pools
@@ -29,6 +32,14 @@ each_rule = pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.name)
 def test_every_rule_has_a_setting_and_every_setting_a_rule() -> None:
     settings = {name for name, field in Admission.model_fields.items() if field.annotation is Action}
     assert {rule.name.replace("-", "_") for rule in RULES} == settings
+
+
+def test_every_field_of_a_pod_was_read_before_teams_may_have_it() -> None:
+    def refused(kind: type, allowed: Sequence[str]) -> set[str]:
+        return set(input_type_py_to_pulumi_names(kind).values()) - set(allowed)
+
+    assert refused(PodSpecArgs, pods.POD_FIELDS) == {"evictionResponders", "hostIPC", "hostNetwork", "hostPID"}
+    assert refused(SecurityContextArgs, pods.CONTEXT_FIELDS) == {"privileged", "windowsOptions"}
 
 
 def test_without_kueue_and_another_scheduler_jobs_need_no_queue() -> None:
