@@ -112,7 +112,7 @@ POD_FIELDS: Final = (
     "setHostnameAsFQDN", "shareProcessNamespace", "subdomain", "terminationGracePeriodSeconds", "tolerations",
     "topologySpreadConstraints", "volumes", "workloadRef",
 )  # fmt: skip
-"""Fields of a pod that a team may have, some by other rules only. A field that Kubernetes adds is refused until somebody
+"""Fields of a pod that a team may have, some by other rules only. What Kubernetes adds is refused until somebody
 has read what it does to others (`evictionResponders` of 1.37 holds up drains)."""
 CONTEXT_FIELDS: Final = (
     "allowPrivilegeEscalation", "appArmorProfile", "capabilities", "procMount", "readOnlyRootFilesystem", "runAsGroup",
