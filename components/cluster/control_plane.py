@@ -147,6 +147,8 @@ class ControlPlane(pulumi.ComponentResource):
             upgrade_policy={"support_type": wanted.support_type.upper()},
             deletion_protection=wanted.deletion_protection,
             kube_scheduler_config=_scheduler_config(wanted.scoring_strategy),
+            control_plane_scaling_config=None if wanted.scaling_tier is None else {"tier": wanted.scaling_tier},
+            zonal_shift_config=None if wanted.zonal_shift is None else {"enabled": wanted.zonal_shift},
             # All add-ons are EKS add-ons (`ManagedAddons`); self-managed ones would conflict with them.
             bootstrap_self_managed_addons=False,
             opts=pulumi.ResourceOptions(

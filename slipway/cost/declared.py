@@ -65,7 +65,10 @@ def _is_extended(inputs: Mapping[str, Any]) -> bool:
 
 
 def _applies(where: Mapping[str, Any], inputs: Mapping[str, Any]) -> bool:
-    return all((_input(inputs, path) or None) == value for path, value in where.items())
+    return all(
+        (_input(inputs, path) or None) in (value if isinstance(value, list) else [value])
+        for path, value in where.items()
+    )
 
 
 def _input(inputs: Mapping[str, Any], path: str) -> Any:

@@ -56,6 +56,8 @@ def _control_plane(platform: Platform, pricer: Pricer, today: date) -> Iterator[
     name = "eks-cluster-extended" if extended else "eks-cluster"
     note = f"Kubernetes {cluster.version}, {'extended' if extended else 'standard'} support"
     yield pricer.line(services.EKS, "control plane", name, "cluster", minimum=1, note=note)
+    if (tier := cluster.scaling_tier) not in (None, "standard"):
+        yield pricer.line(services.EKS, "capacity of the control plane", f"eks-{tier}", "cluster", minimum=1)
 
 
 def _pools(platform: Platform, pricer: Pricer) -> Iterator[Item]:

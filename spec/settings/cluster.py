@@ -147,6 +147,12 @@ class Cluster(Model):
     """How the scheduler chooses among nodes with room. `MostAllocated` fills nodes, GPUs first, so that jobs of whole
     nodes find some, and others can be removed; `LeastAllocated`, the default of EKS, spreads pods. A cluster keeps its
     strategy when this is removed: write the other one."""
+    scaling_tier: Literal["standard", "tier-xl", "tier-2xl", "tier-4xl", "tier-8xl"] | None = None
+    """Capacity that the control plane always has, billed by the hour: for a thousand nodes, or bursts of jobs. EKS
+    scales a `standard` one by load. A cluster keeps its tier when this is removed: write `standard`."""
+    zonal_shift: bool | None = None
+    """Let Application Recovery Controller move the cluster's network traffic out of a zone that fails. A cluster keeps
+    it when this is removed: write `false`."""
     repair_gpus: bool = False
     """Replace nodes whose GPUs the EKS node monitoring agent reports as broken. Its releases up to 1.7 also report
     healthy GPUs, whose nodes are then terminated."""

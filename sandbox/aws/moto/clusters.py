@@ -33,7 +33,8 @@ from spec.catalog import kubernetes
 _BAD: Final = "InvalidParameterException"
 _OWNER_TAG: Final = "aws:eks:cluster-name"
 _CONFIGS: Final = (
-    "computeConfig", "kubeSchedulerConfig", "remoteNetworkConfig", "storageConfig", "upgradePolicy", "zonalShiftConfig",
+    "computeConfig", "controlPlaneScalingConfig", "kubeSchedulerConfig", "remoteNetworkConfig", "storageConfig",
+    "upgradePolicy", "zonalShiftConfig",
 )  # fmt: skip
 _WAY_BACK: Final = timedelta(days=7)
 """After an in-place upgrade (EKS User Guide, rollback-cluster.html, Prerequisites, read 2026-11)."""

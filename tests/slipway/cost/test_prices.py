@@ -147,7 +147,8 @@ def test_every_page_is_read() -> None:
 
 def test_every_price_of_the_catalog_has_a_query_of_the_same_unit() -> None:
     without = {name for name in catalog.PRICES if query_of(name) is None}
-    assert without == {"transfer-regions", "fsx-lustre-scratch-2"}
+    # The usage types of the tiers of control planes were not found (2026-11).
+    assert without - {"eks-tier-xl", "eks-tier-8xl"} == {"transfer-regions", "fsx-lustre-scratch-2"}
     units = {name: (catalog.PRICES[name].unit, QUERIES[name].unit) for name in QUERIES if name in catalog.PRICES}
     assert [name for name, (ours, theirs) in units.items() if ours != theirs] == []
 

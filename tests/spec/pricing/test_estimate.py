@@ -82,6 +82,13 @@ def test_extended_support_costs_from_its_first_day(support: str, today: date, ho
     assert line(of({"cluster.supportType": support}, today), services.EKS, "control plane").floor == Decimal(hourly)
 
 
+def test_the_tier_of_a_control_plane_is_billed_beside_the_cluster_or_named() -> None:
+    item = "capacity of the control plane"
+    assert line(of({"cluster.scalingTier": "tier-xl"}), services.EKS, item).floor == Decimal("1.65")
+    assert item in unpriced(of({"cluster.scalingTier": "tier-4xl"}))
+    assert of({"cluster.scalingTier": "standard"}) == of({})
+
+
 def test_every_kms_key_of_the_program_is_billed() -> None:
     quiet = {"network.flowLogs": {"enabled": False}}
     assert line(of(quiet), services.KMS, "keys").maximum == 2
