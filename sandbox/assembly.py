@@ -339,7 +339,7 @@ class Sandbox:
     def _serve_aws(self, moto: MotoServer, notes: Notes, charts: Charts) -> Served:
         self._clients = moto.clients
         addons = self._addons = AddonReleases(self.targets, charts)
-        moto.attach(self.pool, self.registry, addons, self._of_slot, self._save)
+        moto.attach(self.pool, self.registry, addons, self._of_slot, self._save, self._supervisor.pause)
         self._processes = Processes(self._settings.home / "logs" / f"{TOOL}.log")
         self._stops.append(("the providers", self._processes.stop))
         world = World(self._clients, self.pool, addons, notes, self._processes)

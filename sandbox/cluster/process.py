@@ -310,6 +310,23 @@ class Supervisor:
             if process.kept and not self._stopping:
                 process.respawn()
 
+    def pause(self, name: str, seconds: float) -> None:
+        """Let the children with this name, or with one that begins with it, stand still for a while. Raises
+        ProcessError if there are none."""
+        with self._lock:
+            named = [each for each in self._children if f"{each.spec.name} ".startswith(f"{name} ")]
+            names = sorted({each.spec.name.split()[0] for each in self._children})
+        if not named:
+            msg = f"nothing named {name} runs: {', '.join(names)}"
+            raise ProcessError(msg)
+
+        def stand(process: Process) -> None:
+            with process.frozen():
+                time.sleep(seconds)
+
+        for each in named:
+            threading.Thread(target=stand, args=(each,), name=f"pause {name}", daemon=True).start()
+
     def stop_all(self) -> None:
         """Stop all children, the newest first, and refuse further starts."""
         with self._lock:

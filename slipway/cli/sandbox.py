@@ -1,19 +1,22 @@
 """`slipway sandbox start|status|wait|stop|save|restore|network|cluster`: manage the sandbox."""
 
 import argparse
+import http.client
 import itertools
 import json
 import time
 from collections import Counter
 from collections.abc import Sequence
+from contextlib import closing
 from dataclasses import asdict
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from sandbox import worlds
 from sandbox.aws import existing_cluster
 from sandbox.aws.checked import Limit, limits, summary
 from sandbox.aws.existing_network import make
+from sandbox.aws.moto.faults import ADDRESS as FAULTS
 from sandbox.kubernetes.controllers.running import Entry, State, load
 from sandbox.state import default_home
 from sandbox.state import load as load_state
@@ -24,6 +27,7 @@ from slipway.cli.check import checked
 from slipway.cli.output import Progress, table
 from slipway.cli.summary import controllers, waiting
 from slipway.engine.project import find
+from spec import strict_yaml
 from spec.errors import fail
 from spec.settings.platform import Platform
 
@@ -85,6 +89,37 @@ def restore(options: argparse.Namespace) -> int:
     sandbox = offline.start(Progress(), world=options.name)
     print(f"world {options.name} is restored, in {sandbox.home}: {time.monotonic() - began:.1f} s")
     return 0
+
+
+def faults(options: argparse.Namespace) -> int:
+    """Set faults, or list them."""
+    document: object = None
+    if options.clear:
+        document = {"faults": []}
+    elif options.file is not None:
+        document = next(iter(strict_yaml.documents(options.file)), None) or {}
+    found = _faults(offline.require_running().home, document)
+    rows = [(one["on"], one["fails"], f"{one['failed']} of {one['met']} requests") for one in found]
+    print(json.dumps(found, indent=2) if options.json else table(rows) if rows else "no faults")
+    return 0
+
+
+def _faults(home: Path, document: object) -> list[dict[str, Any]]:
+    """Set the account's faults, unless there is no document, and read them."""
+    state = load_state(home)
+    if state is None:
+        fail("the sandbox was just stopped")
+    with closing(http.client.HTTPConnection(state.aws_endpoint.partition("://")[2])) as connection:
+        if document is None:
+            connection.request("GET", FAULTS)
+        else:
+            connection.request("PUT", FAULTS, json.dumps(document))
+        answer = connection.getresponse()
+        text = answer.read().decode()
+    if answer.status != http.HTTPStatus.OK:
+        fail(text)
+    found: list[dict[str, Any]] = json.loads(text)
+    return found
 
 
 SETTLE_SECONDS: Final = 60.0

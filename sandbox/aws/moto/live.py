@@ -12,6 +12,7 @@ import threading
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
@@ -58,6 +59,8 @@ class Behind:
     """The name of the cluster of an API server's slot; None if it has none."""
     save: Callable[[str], object] = lambda _: None
     """Saves the sandbox under a name. Raises SandboxError."""
+    pause: Callable[[str, float], None] = lambda *_: None
+    """Lets a part of the sandbox stand still for some seconds. Raises SandboxError if it isn't there."""
 
 
 _behind: Behind | None = None
@@ -109,6 +112,8 @@ _groups: Final = ThreadPoolExecutor(1, thread_name_prefix="eks-nodes")
 """One thread: what happens to a group happens in its order."""
 _addons: Final = ThreadPoolExecutor(8, thread_name_prefix="eks-addons")
 _pending: Final[dict[Key, Future[None]]] = {}
+DOOMED: Final[ContextVar[str]] = ContextVar("doomed", default="")
+"""Why the work that a request begins is to fail; empty if it isn't."""
 
 
 def begin(
@@ -143,9 +148,13 @@ def begin(
     else:
         pool, before = _servers, _pending_in(cluster, "") if ends else _pending_in(cluster)
 
+    doom = DOOMED.get()
+
     def run() -> None:
         wait(before)
         try:
+            if doom:
+                raise SandboxError(doom)
             result = work()
         except Exception as error:
             if not isinstance(error, (SandboxError, ProviderError)):

@@ -205,10 +205,11 @@ class MotoServer:
         addons: ManagedAddons | None = None,
         cluster_of: Callable[[str], str | None] = lambda _: None,
         save: Callable[[str], object] = lambda _: None,
+        pause: Callable[[str, float], None] = lambda *_: None,
     ) -> None:
-        """Let them start what is behind the objects of EKS; `cluster_of` names the cluster of an API server's slot, and
-        `save` saves the sandbox under a name."""
-        live.attach(live.Behind(self.clients, clusters, nodes, addons, cluster_of, save))
+        """Let them start what is behind the objects of EKS; `cluster_of` names the cluster of an API server's slot,
+        `save` saves the sandbox under a name, and `pause` lets a part of it stand still."""
+        live.attach(live.Behind(self.clients, clusters, nodes, addons, cluster_of, save, pause))
 
     @property
     def endpoint(self) -> str:
@@ -235,7 +236,7 @@ def start(port: int = 0) -> MotoServer:
     # Imported here: moto reads the environment at import, which takes about a second.
     from moto.server import ThreadedMotoServer  # noqa: PLC0415
 
-    from sandbox.aws.moto import cbor, clusters, fixes, judged, kept, tokens  # noqa: PLC0415
+    from sandbox.aws.moto import cbor, clusters, faults, fixes, judged, kept, tokens  # noqa: PLC0415
 
     clusters.install()
     judged.install()
@@ -254,7 +255,8 @@ def start(port: int = 0) -> MotoServer:
     application = _one_at_a_time(serving.app)
     running = MotoServer(listening, application, server, live.attach(None))
     running.attach()
-    serving.app = guarded(_saving(tokens.answering(cbor.translated(judged.from_outside(application)))), Peers())
+    answering = _saving(tokens.answering(cbor.translated(judged.from_outside(application))))
+    serving.app = guarded(faults.served(answering, lambda *part: live.behind().pause(*part)), Peers())
     # http.client, because urllib would use a proxy named in the environment.
     connection = http.client.HTTPConnection(HOST, running.port, timeout=READY_TIMEOUT_SECONDS)
     try:
