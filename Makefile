@@ -2,13 +2,14 @@
 # binary is not on PATH and its project's own installer is out of reach.
 
 .DEFAULT_GOAL := help
-.PHONY: help setup tools scanners site browser report up preview destroy test test-fast test-all dates check format generate schema lock bench mutants pipeline checksums adversary binaries promtool equipment weigh sbom
+.PHONY: help setup tools scanners site browser report up preview destroy test test-fast test-all dates check format generate schema lock bench mutants pipeline checksums adversary drills binaries promtool equipment weigh sbom
 
 STACK ?= dev
 # Of `make mutants`: the sample, the beginning of the paths that it is drawn from, and whether all tests are run on what
 # survives those near it (ALL=1).
 SEED ?= 1
 COUNT ?= 60
+DRILLS ?= 48
 WITHIN ?=
 ALL ?=
 # Of `make test`: which of the tests in tests/slow.yaml it adds: none, all, or a quarter (1 to 4).
@@ -130,6 +131,9 @@ mutants: setup ## change the source in COUNT small ways, drawn by SEED, and fail
 adversary: setup ## try every probe of tests/adversary; SEED draws the half whose rate counts
 	@$(BIN)/python -m sandbox.toolchain ensure $(TEST_TOOLS)
 	$(BIN)/python -m tests.adversary --seed $(SEED)
+
+drills: tools ## disturb an `up` in DRILLS ways by faults: the same command again must end where an undisturbed one ends
+	SLIPWAY_DRILLS=$(DRILLS) $(BIN)/pytest -n 0 tests/e2e/test_drills.py
 
 format: setup ## rewrite the source as `make check` wants it
 	$(BIN)/ruff check --fix
