@@ -39,7 +39,7 @@ def _deadline(holder: str) -> str:
 
 def _part(pod: str, count: str, ends: str, attempts: str = "1") -> str:
     """Pods that are alike, and what has the deadline of each attempt."""
-    return f"{{'s': dyn({pod}), 'count': dyn({count}), 'ends': dyn({ends}), 'attempts': dyn({attempts})}}"
+    return f"{{'s': dyn({pod}), 'count': dyn({count}), 'ends': dyn({ends}), 'tries': dyn({attempts})}}"
 
 
 def _batch(count: str = "1") -> str:
@@ -96,21 +96,38 @@ _OPEN: Final = (
     "variables.job_partial.exists(l, l.exists(s, has(s.containers) && s.containers.exists(c, has(c.resources))))"
 )
 """Whether nobody but its runtime, or a patch of that, knows the GPUs of a TrainJob."""
+_LOWEST: Final = (
+    f"[variables.pools.filter(p, {SELECTED}).map(p, {RATE}).filter(u, u > 0)].map(us, us.size() == 0 ? 0 : us.min())[0]"
+)
+_STEP: Final = (
+    "{'containers': dyn((has(x.container) ? [x.container] : []) + (has(x.script) ? [x.script] : []) + "
+    "(has(x.containerSet) ? x.containerSet.containers : [])), "
+    "'nodeSelector': dyn(has(x.nodeSelector) ? x.nodeSelector : has(w.nodeSelector) ? w.nodeSelector : {})}"
+)
+_ENDS: Final = (
+    f"{{'activeDeadlineSeconds': [{_deadline('w')}, has(x.activeDeadlineSeconds) && "
+    "string(x.activeDeadlineSeconds).matches('^[0-9]{1,8}$') ? "
+    f"int(string(x.activeDeadlineSeconds)) : {LONGEST}].min()}}"
+)
+_STEPS: Final = (
+    "[variables.workflow].map(w, variables.tasks.map(g, g.map(l, (l + l.filter(t, has(t.inline)).map(t, t.inline))"
+    f".map(x, {_part(_STEP, '1', _ENDS)}))))[0]"
+)
+# Steps share the workflow's deadline, and how many run at once is often known only while it runs.
+_DEAREST: Final = "([0] + variables.prices.map(g, ([0] + g.map(l, ([0] + l).max())).max())).max()"
+_OF_STEPS: Final = f"{KIND}.contains('Workflow')"
 _EXPERIMENT: Final = kinds.EXPERIMENT.kind
 _NOTES: Final = "namespaceObject.metadata.annotations"
 
 
 def job_cost() -> Rule:
     """A job costs at most what its team lets one job cost."""
-    lowest = (
-        f"[variables.pools.filter(p, {SELECTED}).map(p, {RATE}).filter(u, u > 0)]"
-        ".map(us, us.size() == 0 ? 0 : us.min())[0]"
-    )
     return Rule(
         name="job-cost",
-        kinds=(*_JOBS, kinds.EXPERIMENT),
-        what="a job, all jobs that one object starts at once, or all trials of an Experiment, cost at most "
-        "`teams.X.jobUsd` until the deadline, a tenth of the team's `budgetUsd` if unset, by the GPUs of the pods",
+        kinds=(*_JOBS, kinds.EXPERIMENT, *kinds.WORKFLOWS),
+        what="a job, all jobs that one object starts at once, all trials of an Experiment, or the dearest step of a "
+        "workflow, cost at most `teams.X.jobUsd` until the deadline, a tenth of the team's `budgetUsd` if unset, by "
+        "the GPUs of the pods",
         why="a job that hangs costs its deadline times its nodes: four with eight H100 each are 15,000 USD a weekend "
         "on demand",
         variables={
@@ -121,10 +138,12 @@ def job_cost() -> Rule:
             f"{_TRIAL}.kind in {literal([kind.kind for kind in _JOBS])} ? int({O}.spec.maxTrialCount) : 0",
             "job": f"variables.trials > 0 ? {_TRIAL} : {O}",
             "kind": f"variables.trials > 0 ? string({_TRIAL}.kind) : {KIND}",
-            "parts": f"[variables.job].map(o, {_PARTS})[0]",
+            # Pods that are alike in lists of lists of lists, as the steps of a workflow are.
+            "parts": f"{_OF_STEPS} ? {_STEPS} : [variables.job].map(o, [[{_PARTS}]])[0]",
+            "prices": "variables.parts.map(g, g.map(l, l.filter(x, x.count > 0 && x.tries > 0).map(x, [x.s].map(s, "
+            f"{_LOWEST} * x.count * x.tries * {_deadline('x.ends')})[0])))",
             "whole": f"[variables.job].map(o, {_WHOLE})[0]",
-            "usd": "(variables.parts.filter(x, x.count > 0 && x.attempts > 0).map(x, [x.s].map(s, "
-            f"{lowest} * x.count * x.attempts * {_deadline('x.ends')})[0]).sum() + variables.whole.sum()) * "
+            "usd": f"({_OF_STEPS} ? {_DEAREST} : variables.prices[0][0].sum() + variables.whole.sum()) * "
             f"(variables.trials > 0 ? variables.trials : 1) / {_UNIT}",
             "open": f"variables.kind == 'TrainJob' && [variables.job].exists(o, {_OPEN}) ? "
             "'an unknown number of USD: the GPUs of its nodes are not in trainer.resourcesPerNode' : "

@@ -1,4 +1,4 @@
-"""Drills: a fault in the middle of an `up`, and the same command again ends where it would have ended without the fault."""
+"""Drills: after a fault in the middle of an `up`, the same command again ends where it would have ended without it."""
 
 import json
 import os

@@ -35,6 +35,13 @@ def kept(workload: Object, value: str = "true", key: str = DISRUPT, labels: Obje
     return {**workload, "spec": {**workload["spec"], "template": {**template, "metadata": metadata}}}
 
 
+def workflow(deadline: int, kind: str = "Workflow", **step: Any) -> Object:
+    """A workflow on the pool h100, whose second template asks for a GPU."""
+    steps = [{"name": "load", "container": container()}, {"name": "train", "container": gpus(), **step}]
+    where = {"nodeSelector": {make.POOL: "h100"}}
+    return make.workflow(kind, activeDeadlineSeconds=deadline, templates=steps, **where)
+
+
 EACH: Final[dict[str, Any]] = {"resourcesPerNode": {"limits": {GPU: "1"}}}
 WEEK: Final = 7 * 86400
 FIRST: Final = {**gpus(), "name": "first"}
@@ -95,6 +102,7 @@ ACCEPTED: Final[Mapping[str, Mapping[str, Object]]] = {
         "a cron job whose runs do not overlap": make.given(make.cron_job(on("h100")), concurrencyPolicy="Forbid"),
         "a cron job without GPUs whose runs overlap": make.cron_job(activeDeadlineSeconds=WEEK),
         "a RayJob": ray.job(),
+        "a workflow of a week whose step with GPUs has an hour": workflow(WEEK, activeDeadlineSeconds="3600"),
         "an experiment of twelve hours": make.experiment(make.job(on("h100"))),
         "an experiment that no rule of costs can add up": make.experiment(maxTrialCount=None),
     },
@@ -290,6 +298,14 @@ DENIED: Final[Mapping[str, Mapping[str, tuple[Object, str]]]] = {
             make.given(make.cron_job(on("h100"), activeDeadlineSeconds=WEEK), concurrencyPolicy="Forbid"),
             "may cost 1155 USD",
         ),
+        "a step of a workflow": (workflow(WEEK), "may cost 1155 USD"),
+        "a step of a schedule": (workflow(WEEK, "CronWorkflow"), "may cost 1155 USD"),
+        "a step that stands in a task": (
+            make.workflow(activeDeadlineSeconds=WEEK, templates=[{"name": "all", "dag": {"tasks": [
+                {"name": "train", "inline": {"container": gpus(), "nodeSelector": {make.POOL: "h100"}}}]}}]),
+            "may cost 1155 USD"),
+        "a step whose deadline is an input": (
+            workflow(WEEK, activeDeadlineSeconds="{{inputs.parameters.seconds}}"), "may cost 1155 USD"),
         "a cron job whose runs overlap": (
             make.given(make.cron_job(on("h100")), concurrencyPolicy="Allow"), "runs overlap: concurrencyPolicy is not"),
         "all jobs that KEDA starts at once": (
