@@ -88,8 +88,9 @@ def test_the_same_command_ends_where_it_would_have_ended(
         disturbed = world.run("up", "brief", "--sandbox")
         assert "Traceback" not in disturbed.stdout, disturbed.stdout
         world.succeed("sandbox", "faults", "--clear")
-        assert counts(world.succeed("up", "brief", "--sandbox"))
-        assert counts(world.succeed("preview", "brief", "--sandbox")) == {"unchanged": made}
+        world.succeed("up", "brief", "--sandbox")
+        preview = world.succeed("preview", "brief", "--sandbox")
+        assert counts(preview) == {"unchanged": made}, f"{fault}: {disturbed.stdout}\n{preview}"
         assert objects(world) == of_cluster
         assert account(world) == of_account, f"{fault}: {disturbed.stdout}"
     finally:

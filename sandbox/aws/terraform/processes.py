@@ -124,7 +124,8 @@ class Processes:
                 "skip_credentials_validation": True,
                 "skip_metadata_api_check": "true",
                 "s3_use_path_style": True,
-                "max_retries": 1,
+                # On AWS it asks 25 times where it is throttled, or gets 5xx; more than a few find no other answer here.
+                "max_retries": 3,
                 "default_tags": [{"tags": dict(aws.default_tags)}],
             }
         )
