@@ -26,8 +26,8 @@ from slipway.cli.output import say
 from slipway.cli.pods import read_pods
 from slipway.cli.summary import pods
 from slipway.cost import declared
+from slipway.cost.declared import Resource
 from slipway.cost.estimates import money
-from slipway.cost.reconciliation import Resource
 from slipway.engine import gate, process, shim, state
 from slipway.engine.invocation import Invocation, sandbox_environment
 from slipway.engine.project import is_ours

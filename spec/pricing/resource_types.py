@@ -1,14 +1,13 @@
 """Every type of AWS resource that the program may create: its services on the bill, or why it is free.
 
-`slipway cost` lists a type that is in neither table as unpriced; a test compares both tables with the stacks.
+A test compares both tables with the stacks.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Final
 
 from spec.pricing import services
-from spec.pricing.model import Unpriced
 
 PRICED: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
     {
@@ -103,12 +102,3 @@ FREE: Final[Mapping[str, str]] = MappingProxyType(
     }
 )
 """Types that are free, and the reason."""
-
-
-def unknown(types: Iterable[str]) -> tuple[Unpriced, ...]:
-    """Types of AWS resources that are in neither table, as unpriced items."""
-    unpriced_types = sorted(
-        {each for each in types if each.startswith("aws:") and each not in PRICED and each not in FREE}
-    )
-    why = "the program creates it, and spec.pricing.resource_types does not list it"
-    return tuple(Unpriced(each, why) for each in unpriced_types)
