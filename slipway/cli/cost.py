@@ -17,7 +17,6 @@ from typing import Any, Final
 import boto3
 from botocore.exceptions import BotoCoreError, ClientError
 
-from sandbox.state import default_home
 from slipway.cli import offline
 from slipway.cli.check import checked
 from slipway.cost import estimates
@@ -25,7 +24,6 @@ from slipway.cost.difference import as_deployed, at_commit, changes, difference,
 from slipway.cost.estimates import table
 from slipway.cost.prices import Refreshed, refresh
 from slipway.engine import backend, process
-from slipway.engine.copies import STATES
 from slipway.engine.invocation import Invocation
 from slipway.engine.project import Project, find
 from slipway.engine.state import HISTORY, last_update
@@ -96,8 +94,8 @@ def history_on_aws(project: Project, stack: str) -> str:
     def read() -> str:
         return process.capture(Invocation(argv, os.environ, project.root))
 
-    copies = backend.copies(project, stack, os.environ, default_home().parent / STATES)
-    return read() if copies is None else copies.advised(read)
+    stored = backend.stored(project, stack, os.environ)
+    return read() if stored is None else stored.advised(read)
 
 
 API: Final = "us-east-1"

@@ -197,7 +197,7 @@ class Sandbox:
         def processes() -> Sequence[ProcessIdentity]:
             return lifecycle.processes(self.home)
 
-        return Guard(copies=engine.copies(stack), say=output.say, homes=(self.home,), processes=processes)
+        return Guard(stored=engine.stored(stack), say=output.say, homes=(self.home,), processes=processes)
 
 
 def find_running() -> Sandbox | None:

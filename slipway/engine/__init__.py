@@ -6,9 +6,8 @@
     commits      the project's files at another commit
     stackfiles   the sandbox's copies of the stack files
     stacks       the stacks of the sandbox's backend
-    guard        a run's copies of the state, and its free space
-    copies       the state of a backend in a folder, and its copies
-    checkpoints  whether such a state is whole, and what is left of a cut one
+    guard        a run's free space
+    stored       the state of a backend in a folder, and what the engine keeps of earlier ones
     locks        which process holds the lock of a stack, and whether it is still running
     state        the resources of a stack, and which are protected
     history      the settings of a stack's last update

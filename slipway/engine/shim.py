@@ -78,7 +78,7 @@ def rewritten(engine: SandboxEngine, arguments: Sequence[str], directory: Path) 
     stack = named_stack(arguments, engine.environment) or _selected(engine, directory)
     if stack is None or not project.has(stack) or not directory.resolve().is_relative_to(project.root):
         return list(arguments)
-    engine.copies(stack).require_readable()
+    engine.stored(stack).require_readable()
     return [*arguments, "--config-file", str(engine.prepare(project.stacks, stack))]
 
 

@@ -30,9 +30,9 @@ import yaml
 from sandbox.files import write_atomically
 from sandbox.identity import ProcessIdentity
 from slipway.engine import process, state
-from slipway.engine.copies import STATES, Copies
 from slipway.engine.invocation import Invocation
 from slipway.engine.state import HISTORY
+from slipway.engine.stored import StoredState
 from spec.errors import fail, refuse
 from spec.naming import PROJECT
 
@@ -210,12 +210,11 @@ class SandboxEngine:
         Raises:
             SlipwayError: The engine can't read the state; a copy of it is named, if there is one.
         """
-        return self.copies(stack).advised(lambda: process.capture(self.command(("stack", "export", "--stack", stack))))
+        return self.stored(stack).advised(lambda: process.capture(self.command(("stack", "export", "--stack", stack))))
 
-    def copies(self, stack: str) -> Copies:
-        """The state of a stack and its copies, which are in the sandbox's home, beside the backend."""
-        folder = self.backend.parent / STATES / stack
-        return Copies(self.backend, stack, folder, f"slipway state repair {stack} --sandbox")
+    def stored(self, stack: str) -> StoredState:
+        """The state of a stack in its folder."""
+        return StoredState(self.backend, stack)
 
     def interrupted(self, stack: str) -> bool:
         """Whether a killed run left operations open. It reads the backend's file: an export takes 0.4 s (2026-11)."""
@@ -230,7 +229,7 @@ class SandboxEngine:
         """
         if not self.has(stack):
             return "[]"
-        return self.copies(stack).advised(lambda: process.capture(self.command((*HISTORY, "--stack", stack))))
+        return self.stored(stack).advised(lambda: process.capture(self.command((*HISTORY, "--stack", stack))))
 
     def free(self, stack: str, say: Say) -> None:
         """Remove locks whose owner is dead, and report each with `say`.
