@@ -37,24 +37,16 @@ class SuppressionError(ValueError):
 
 @dataclass(frozen=True, kw_only=True)
 class Suppression:
-    """One suppression.
+    """One suppression."""
 
-    Attributes:
-        rule: Rule and check, `sg-least-open/egress`, or a rule with all its checks.
-        urn: Glob of the URNs that it covers.
-        value: The values that it accepts, as findings name them; none accepts every value, which only suppressions from
-            before the field do.
-        reason: Why the violation is acceptable.
-        owner: Team that is responsible for it.
-        until: Last day on which it is valid.
-    """
-
-    rule: str
-    urn: str
-    reason: str
-    owner: str
-    until: date
+    rule: str  # rule and check, `sg-least-open/egress`, or a rule with all its checks
+    urn: str  # glob of the URNs that it covers
+    reason: str  # why the violation is acceptable
+    owner: str  # team that is responsible for it
+    until: date  # last day on which it is valid
     value: tuple[str, ...] = ()
+    """The values that it accepts, as findings name them; none accepts every value, which only suppressions from before
+    the field do."""
 
     def covers(self, identity: str, urn: str, value: str | None = None) -> bool:
         """Whether it covers a check (`rule/check`) of a resource, with a value if one is given."""

@@ -37,7 +37,6 @@ def layout(cidr: IPv4Network, zones: Iterable[str], pod_cidr: IPv4Network | None
     """Ranges by zone letter.
 
     Args:
-        cidr: Range of the VPC.
         zones: Zone names, such as `us-east-1a`.
         pod_cidr: Secondary range for pods, where there is one.
     """

@@ -69,15 +69,10 @@ EXAMPLES: Final = (
 
 @dataclass(frozen=True)
 class Cost:
-    """What one thing takes by hand: lines by file.
+    """What one thing takes by hand: lines by file."""
 
-    Attributes:
-        defined: In files that define it.
-        named: In other files.
-    """
-
-    defined: Mapping[str, int]
-    named: Mapping[str, int]
+    defined: Mapping[str, int]  # in files that define it
+    named: Mapping[str, int]  # in other files
 
     @property
     def lines(self) -> int:

@@ -22,17 +22,11 @@ from policies.resources.access import Node, texts
 
 @dataclass(frozen=True, order=True)
 class Grant:
-    """One verb on one resource of a group, or on a URL that is none.
+    """One verb on one resource of a group, or on a URL that is none."""
 
-    Attributes:
-        verb: `get`; `*` for all.
-        group: API group; empty for the core group and for a URL.
-        target: `pods`, `pods/log`, or a URL, which begins with a slash.
-    """
-
-    verb: str
-    group: str
-    target: str
+    verb: str  # `get`; `*` for all
+    group: str  # API group; empty for the core group and for a URL
+    target: str  # `pods`, `pods/log`, or a URL, which begins with a slash
 
     @property
     def place(self) -> str:

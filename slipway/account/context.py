@@ -46,7 +46,6 @@ def session(region: str, credentials: Mapping[str, str] | None = None, endpoint:
     """boto3 clients by service, each created once.
 
     Args:
-        region: Their region.
         credentials: Variables of a session, as an SDK reads them; by default the caller's own credentials.
         endpoint: Address of an emulator.
     """
@@ -77,11 +76,7 @@ def late(make: Callable[[], Client]) -> Client:
 
 @contextmanager
 def reachable() -> Iterator[None]:
-    """Turn an error of AWS into one for the user.
-
-    Raises:
-        SlipwayError: AWS does not answer, or refuses.
-    """
+    """Turn an error of AWS into one for the user."""
     from botocore.exceptions import BotoCoreError, ClientError  # noqa: PLC0415 - as in `session`
 
     try:

@@ -34,17 +34,12 @@ Say = Callable[[str], None]
 
 @dataclass(frozen=True, kw_only=True)
 class ChartSource:
-    """Where charts come from, and what of that a test replaces.
+    """Where charts come from, and what of that a test replaces."""
 
-    Attributes:
-        directory: The cache: a folder for each chart and version.
-        mirror: A repository or registry with a copy of every chart; empty for those of their publishers.
-        helm: The helm binary, which is installed if it is missing. Raises ToolError.
-    """
-
-    directory: Path
-    mirror: str = ""
+    directory: Path  # the cache: a folder for each chart and version
+    mirror: str = ""  # a repository or registry with a copy of every chart; empty for those of their publishers
     helm: Callable[[], Path] = lambda: toolchain.ensure("helm")
+    """The helm binary, which is installed if it is missing. Raises ToolError."""
 
     def charts(self) -> list[ChartRef]:
         """Every pinned chart, at its place in this source."""

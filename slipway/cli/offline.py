@@ -171,11 +171,7 @@ class Sandbox:
         return asked.charts(self.home)
 
     def engine(self, user: Mapping[str, str]) -> SandboxEngine:
-        """The Pulumi CLI, configured for this sandbox.
-
-        Raises:
-            SlipwayError: No CLI is on the sandbox's PATH.
-        """
+        """The Pulumi CLI, configured for this sandbox."""
         environment = sandbox_environment(user, self.variables)
         pulumi = shutil.which("pulumi", path=environment.get("PATH", os.defpath))
         if pulumi is None:
@@ -201,12 +197,7 @@ class Sandbox:
 
 
 def find_running() -> Sandbox | None:
-    """The sandbox, if it and all its processes are running.
-
-    Raises:
-        SlipwayError: It is running, but one of its processes has died and stays dead, or does not answer after some
-            time.
-    """
+    """The sandbox, if it and all its processes are running."""
     began, said = time.monotonic(), False
     while True:
         found = lifecycle.status()
@@ -229,11 +220,7 @@ def find_running() -> Sandbox | None:
 
 
 def require_running() -> Sandbox:
-    """The running sandbox.
-
-    Raises:
-        SlipwayError: It is not running, or as `find_running`.
-    """
+    """The running sandbox."""
     found = find_running()
     if found is None:
         fail("the sandbox is not running: start it with `slipway sandbox start` or `slipway up STACK --sandbox`")
@@ -279,9 +266,6 @@ def for_run(say: Say, wanted: Callable[[Path | None], Mapping[str, str]] = lambd
     """The sandbox for a run: the running one, which is asked for what an environment wants, or else a new one.
 
     `wanted` makes that environment, from the folder of charts that the running sandbox uses.
-
-    Raises:
-        SlipwayError: As `find_running` and `start`.
     """
     running = find_running()
     if running is None:

@@ -65,11 +65,7 @@ class Pods:
 
 
 def read_pods(kubeconfig: Path, cluster: str) -> Pods | None:
-    """The pods of a cluster, once they have started or it is clear that they don't; None if there is no cluster.
-
-    Raises:
-        SlipwayError: Its API server does not answer.
-    """
+    """The pods of a cluster, once they have started or it is clear that they don't; None if there is no cluster."""
     client = client_of(kubeconfig, cluster)
     if client is None:
         return None

@@ -53,34 +53,19 @@ def run(options: argparse.Namespace) -> int:
 
 @dataclass(frozen=True, kw_only=True)
 class Recovery:
-    """How to recover one stack.
-
-    Attributes:
-        stack: Its name.
-        export: Reads its state.
-        command: Builds the engine's command line for some arguments.
-        refresh: The engine's refresh of the stack.
-        client: boto3 clients of its account.
-        backups: Folder to which the state is written before it is changed.
-        guard: Runs the engine; it knows where the state is.
-        preview: Shows as JSON what the next `up` would create.
-    """
+    """How to recover one stack."""
 
     stack: str
-    export: Callable[[], str]
-    command: Callable[[Sequence[str]], Invocation]
-    refresh: Invocation
-    client: Client
-    backups: Path
-    guard: Guard
-    preview: Callable[[], str]
+    export: Callable[[], str]  # reads its state
+    command: Callable[[Sequence[str]], Invocation]  # builds the engine's command line for some arguments
+    refresh: Invocation  # the engine's refresh of the stack
+    client: Client  # boto3 clients of its account
+    backups: Path  # folder to which the state is written before it is changed
+    guard: Guard  # runs the engine; it knows where the state is
+    preview: Callable[[], str]  # shows as JSON what the next `up` would create
 
     def run(self, chosen: Mapping[str, str], *, confirmed: bool) -> int:
-        """Settle the stack's open operations; the exit code.
-
-        Raises:
-            SlipwayError: A person has to decide about an operation, or the engine refuses.
-        """
+        """Settle the stack's open operations; the exit code."""
         self.guard.require_readable()
         document = self.export()
         operations = pending.operations(document)

@@ -106,11 +106,7 @@ def nearest(start: Path) -> Foreign | None:
 
 def copied(project: Foreign, stack: str, home: Path, region: str) -> tuple[Path, list[str]]:
     """The sandbox's copy of a stack's file, which may be missing, in a folder that the CLI takes for the project; and
-    the settings that are secrets of the user's backend, in whose place it has a text. The copy keeps its own key.
-
-    Raises:
-        SlipwayError: The file can't be read.
-    """
+    the settings that are secrets of the user's backend, in whose place it has a text. The copy keeps its own key."""
     folder = home / FOLDER / project.name
     folder.mkdir(parents=True, exist_ok=True)
     write_if_changed(folder / "Pulumi.yaml", yaml.safe_dump({"name": project.name, "runtime": "python"}))

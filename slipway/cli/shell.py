@@ -53,8 +53,6 @@ def account(sandbox: Sandbox, project: Project, stack: str | None) -> Mapping[st
     """Credentials of a stack's account, so that AWS tools see the stack's resources.
 
     Args:
-        sandbox: The running sandbox.
-        project: The checkout.
         stack: Stack whose account to use; by default the first stack of the checkout.
 
     Raises:
@@ -74,9 +72,6 @@ def enter(
     """Create the checkout's stacks in the sandbox's backend; the variables with which a shell uses them.
 
     A stack whose file can't be copied is skipped with a warning, so that the others remain usable.
-
-    Raises:
-        SlipwayError: The engine can't create a stack.
     """
     for stack in project.stack_names:
         try:

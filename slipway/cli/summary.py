@@ -68,7 +68,6 @@ def pods(found: Pods, nothing_installed: str = "") -> str:
     """Pods that are wanted and run, and why the others don't; DaemonSets that don't reach every node they select.
 
     Args:
-        found: The pods.
         nothing_installed: Why no chart is installed; empty if one is.
     """
     if not found.wanted and nothing_installed:

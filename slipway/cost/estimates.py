@@ -27,7 +27,6 @@ def table(estimate: Estimate, *, wide: bool = False) -> str:
     """The whole estimate; ends with a newline.
 
     Args:
-        estimate: The estimate.
         wide: Also notes, counts, unit prices and their dates, in as many columns as they take; else at most `WIDTH`.
     """
     total = three(estimate.amounts)

@@ -194,21 +194,13 @@ PER: Final = {"request": 1_000_000}
 
 @dataclass(frozen=True, kw_only=True)
 class Refreshed:
-    """The new prices of a region.
-
-    Attributes:
-        region: The region.
-        document: Content of the price file.
-        taken: Names of prices taken from the list.
-        kept: Names of prices kept from the current file, with the reason.
-        missing: Names without a price, with the reason.
-    """
+    """The new prices of a region."""
 
     region: str
-    document: Mapping[str, Any]
-    taken: tuple[str, ...]
-    kept: Mapping[str, str]
-    missing: Mapping[str, str]
+    document: Mapping[str, Any]  # content of the price file
+    taken: tuple[str, ...]  # names of prices taken from the list
+    kept: Mapping[str, str]  # names of prices kept from the current file, with the reason
+    missing: Mapping[str, str]  # names without a price, with the reason
 
     @property
     def text(self) -> str:
@@ -233,7 +225,6 @@ def refresh(pricing: Pricing, ec2: Ec2, region: str, now: datetime, kinds: Itera
     Args:
         pricing: boto3's `pricing` client.
         ec2: boto3's `ec2` client of the region.
-        region: Region to query.
         now: End of the Spot price history.
         kinds: Instance types; by default all of the catalog.
     """

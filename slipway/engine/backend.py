@@ -14,15 +14,10 @@ from spec import strict_yaml
 
 @dataclass(frozen=True)
 class Backend:
-    """The backend of a stack.
+    """The backend of a stack."""
 
-    Attributes:
-        url: `s3://BUCKET`, `https://api.pulumi.com`, `file://...`; empty if nobody has logged in.
-        secrets_provider: `awskms://alias/NAME`; empty for a passphrase or the service's own key.
-    """
-
-    url: str = ""
-    secrets_provider: str = ""
+    url: str = ""  # `s3://BUCKET`, `https://api.pulumi.com`, `file://...`; empty if nobody has logged in
+    secrets_provider: str = ""  # `awskms://alias/NAME`; empty for a passphrase or the service's own key
 
 
 def current(project: Project, stack: str, environment: Mapping[str, str]) -> Backend:

@@ -37,19 +37,13 @@ _MIB: Final = 20
 
 @dataclass(frozen=True, kw_only=True)
 class Guard:
-    """Runs the engine on a stack.
+    """Runs the engine on a stack."""
 
-    Attributes:
-        stored: The stack's state; None for a backend that is not in a folder.
-        homes: Folders whose free space is watched, beside the backend's.
-        say: Reports to the user.
-        processes: What the engine waits for, beside itself: the sandbox's processes.
-    """
-
-    stored: StoredState | None
-    say: Callable[[str], None]
-    homes: Sequence[Path] = ()
+    stored: StoredState | None  # the stack's state; None for a backend that is not in a folder
+    say: Callable[[str], None]  # reports to the user
+    homes: Sequence[Path] = ()  # folders whose free space is watched, beside the backend's
     processes: Callable[[], Sequence[ProcessIdentity]] = tuple
+    """What the engine waits for, beside itself: the sandbox's processes."""
 
     @property
     def resources(self) -> int:

@@ -83,11 +83,7 @@ class Invocation:
 
 
 def operation(pulumi: Path, request: Request, *, directory: Path, environment: Mapping[str, str]) -> Invocation:
-    """The command line of an operation.
-
-    Raises:
-        SlipwayError: An extra argument selects another stack, project or file than the one that was checked.
-    """
+    """The command line of an operation."""
     refuse_ours(request.extra)
     argv = [str(pulumi), str(request.operation), "--stack", request.stack]
     if request.config_file is not None:

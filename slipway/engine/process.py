@@ -54,14 +54,8 @@ def run(
     """Run to the end with this process's own input and output; returns the exit code, 128 + n after signal n.
 
     Args:
-        invocation: The command line.
         output: File that gets the standard output instead; standard error is always this process's own.
         grace_seconds: Seconds after a second interrupt until the program is killed.
-        interrupted: Called at the first interrupt.
-        watch: Looks after it while it runs.
-
-    Raises:
-        SlipwayError: The program can't be started.
     """
     # With a terminal, the child stays in the foreground process group, the only one that may read the keyboard, and
     # Ctrl-C reaches it from the terminal. Without one, the child gets its own group; otherwise a signal for our whole
@@ -89,11 +83,7 @@ def _watched(process: subprocess.Popen[bytes], watch: Watch) -> int:
 
 
 def capture(invocation: Invocation, *, timeout_seconds: float = 120.0) -> str:
-    """The output of a short run.
-
-    Raises:
-        SlipwayError: It can't be started, fails or takes too long; the text ends with its last lines.
-    """
+    """The output of a short run."""
     command = " ".join(["pulumi", *invocation.argv[1:]])
     try:
         done = subprocess.run(

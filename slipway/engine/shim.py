@@ -66,11 +66,7 @@ def named_stack(arguments: Sequence[str], environment: Mapping[str, str]) -> str
 
 
 def rewritten(engine: SandboxEngine, arguments: Sequence[str], directory: Path) -> list[str]:
-    """The command line with `--config-file` and the copy of the stack's file; the stack is created if needed.
-
-    Raises:
-        SlipwayError: The stack file can't be copied, the stack can't be created, or its state can't be read.
-    """
+    """The command line with `--config-file` and the copy of the stack's file; the stack is created if needed."""
     try:
         project = find(directory)
     except SlipwayError:

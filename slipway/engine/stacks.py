@@ -132,11 +132,7 @@ class Overlay:
         write_if_changed(self.root / "Pulumi.yaml", text)
 
     def copy(self, committed: Path) -> Path:
-        """Update the copy of a stack file, keeping the copy's salt; returns its path.
-
-        Raises:
-            SlipwayError: The file can't be read, or is not a YAML block mapping.
-        """
+        """Update the copy of a stack file, keeping the copy's salt; returns its path."""
         copy = self.stacks / committed.name
         try:
             text = committed.read_text(encoding="utf-8-sig")
@@ -184,11 +180,7 @@ class SandboxEngine:
         return any((self._directory / f"{stack}.json{suffix}").is_file() for suffix in ("", ".gz", ".zst"))
 
     def prepare(self, committed: Path, stack: str) -> Path:
-        """The stack file for a run; the stack is created if the backend lacks it.
-
-        Raises:
-            SlipwayError: The stack file can't be copied, or the engine can't create the stack.
-        """
+        """The stack file for a run; the stack is created if the backend lacks it."""
         self.backend.mkdir(parents=True, exist_ok=True)
         self.overlay.make()
         copy = self.overlay.copy(stack_file(committed, stack))
@@ -197,19 +189,11 @@ class SandboxEngine:
         return copy
 
     def state(self, stack: str) -> state.StackState:
-        """The state after the stack's last run; empty for a stack that does not exist.
-
-        Raises:
-            SlipwayError: The engine can't read it.
-        """
+        """The state after the stack's last run; empty for a stack that does not exist."""
         return state.parse(self.export(stack)) if self.has(stack) else state.StackState()
 
     def export(self, stack: str) -> str:
-        """The output of `pulumi stack export`.
-
-        Raises:
-            SlipwayError: The engine can't read the state; a copy of it is named, if there is one.
-        """
+        """The output of `pulumi stack export`."""
         return self.stored(stack).advised(lambda: process.capture(self.command(("stack", "export", "--stack", stack))))
 
     def stored(self, stack: str) -> StoredState:
@@ -222,21 +206,13 @@ class SandboxEngine:
         return path.is_file() and b'"pending_operations"' in path.read_bytes()
 
     def history(self, stack: str) -> str:
-        """The output of `pulumi stack history` as JSON; an empty list for a stack that does not exist.
-
-        Raises:
-            SlipwayError: The engine can't read it.
-        """
+        """The output of `pulumi stack history` as JSON; an empty list for a stack that does not exist."""
         if not self.has(stack):
             return "[]"
         return self.stored(stack).advised(lambda: process.capture(self.command((*HISTORY, "--stack", stack))))
 
     def free(self, stack: str, say: Say) -> None:
-        """Remove locks whose owner is dead, and report each with `say`.
-
-        Raises:
-            SlipwayError: A running process holds the stack.
-        """
+        """Remove locks whose owner is dead, and report each with `say`."""
         held = locks(self.backend, PROJECT, stack)
         for lock in held:
             if lock.owner_lives:

@@ -70,11 +70,7 @@ class StackState:
 
 
 def parse(document: str) -> StackState:
-    """The state in the output of `pulumi stack export`.
-
-    Raises:
-        SlipwayError: The document can't be read.
-    """
+    """The state in the output of `pulumi stack export`."""
     try:
         deployment = json.loads(document)["deployment"] or {}
         return StackState(
@@ -108,16 +104,11 @@ _KEY: Final = f"{PROJECT}:platform"
 
 @dataclass(frozen=True)
 class Remembered:
-    """Settings of an update.
+    """Settings of an update."""
 
-    Attributes:
-        settings: The value of `slipway:platform`.
-        settled: Whether the newest update succeeded. Otherwise the live resources are between these settings and newer
-            ones.
-    """
-
-    settings: object
+    settings: object  # the value of `slipway:platform`
     settled: bool
+    """Whether the newest update succeeded. Otherwise the live resources are between these settings and newer ones."""
 
 
 def last_update(document: str, *, skip: int = 0) -> Remembered | None:
@@ -127,9 +118,6 @@ def last_update(document: str, *, skip: int = 0) -> Remembered | None:
     Args:
         document: Output of `pulumi stack history --json`, newest first.
         skip: Newest updates to leave out: 1 gives what an update that just ran found deployed.
-
-    Raises:
-        SlipwayError: The document is not output of `pulumi stack history --json`.
     """
     tried: object | None = None
     settled = True

@@ -39,7 +39,6 @@ def layer_bytes(layer: Layer, width: float, *, dropout: bool = False) -> float:
     """Bytes per token of one layer, without attention scores.
 
     Args:
-        layer: The layer.
         width: Bytes of an activation.
         dropout: Whether the masks of dropout are kept, after attention and after the feed-forward network.
     """

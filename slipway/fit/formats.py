@@ -75,31 +75,18 @@ CACHE_BYTES: Final[Mapping[str, float]] = MappingProxyType({"auto": 0, "bf16": 2
 
 @dataclass(frozen=True, kw_only=True)
 class Precision:
-    """A number format of a model.
+    """A number format of a model."""
 
-    Attributes:
-        weight: Bytes per weight of the linear layers.
-        embedding: Bytes per weight of the embedding and the output layer: quantisation leaves these at 16 bits.
-        gradient: Bytes per gradient.
-        master: Bytes per weight of the 32-bit copy that the optimizer updates.
-        moment: Bytes per number of the optimizer's state, for optimizers that don't quantise it.
-        activation: Bytes per number of an activation, a key or a value.
-        experts_only: Whether `weight` is for routed experts alone, and other linear layers take `embedding`.
-        modes: Modes it supports; frozen base weights (LoRA) count as `serve`.
-        needs: GPU architectures that support it; empty for all.
-        what: Description for readers.
-    """
-
-    weight: float
-    embedding: float
-    gradient: int
-    master: int
-    moment: int
-    activation: int
-    experts_only: bool = False
-    modes: tuple[Mode, ...] = ("train", "serve")
-    needs: frozenset[str] = frozenset()
-    what: str
+    weight: float  # bytes per weight of the linear layers
+    embedding: float  # bytes per weight of the embedding and the output layer: quantisation leaves these at 16 bits
+    gradient: int  # bytes per gradient
+    master: int  # bytes per weight of the 32-bit copy that the optimizer updates
+    moment: int  # bytes per number of the optimizer's state, for optimizers that don't quantise it
+    activation: int  # bytes per number of an activation, a key or a value
+    experts_only: bool = False  # whether `weight` is for routed experts alone, and other linear layers take `embedding`
+    modes: tuple[Mode, ...] = ("train", "serve")  # modes it supports; frozen base weights (LoRA) count as `serve`
+    needs: frozenset[str] = frozenset()  # GPU architectures that support it; empty for all
+    what: str  # description for readers
 
 
 _BF16_FROM: Final = frozenset({"ampere", "ada", "hopper", "blackwell"})

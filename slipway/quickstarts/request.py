@@ -26,21 +26,13 @@ PLACEHOLDER: Final = "s3://BUCKET/{team}/"
 
 @dataclass(frozen=True, kw_only=True)
 class QuickstartRequest:
-    """One quickstart for one reader.
+    """One quickstart for one reader."""
 
-    Attributes:
-        name: Name of the objects.
-        platform: The platform, for prices.
-        target: The reader's namespace on it.
-        models: Address of the team's models: `s3://bucket/team/`.
-        seconds: Time after which a server ends by itself; None for one that stays.
-    """
-
-    name: str
-    platform: Platform
-    target: Target
-    models: str
-    seconds: int | None = LIFETIME
+    name: str  # name of the objects
+    platform: Platform  # the platform, for prices
+    target: Target  # the reader's namespace on it
+    models: str  # address of the team's models: `s3://bucket/team/`
+    seconds: int | None = LIFETIME  # time after which a server ends by itself; None for one that stays
 
     def queued(self, kind: str) -> bool:
         """Whether Kueue starts this kind; without a queue it must not be created suspended."""
@@ -54,29 +46,17 @@ class QuickstartRequest:
 
 @dataclass(frozen=True, kw_only=True)
 class Attempt:
-    """A workload on one pool. `build` raises WorkloadRefused if it doesn't fit there.
+    """A workload on one pool. `build` raises WorkloadRefused if it doesn't fit there."""
 
-    Attributes:
-        place: The pool or runtime, for the reader.
-        pool: Name of the pool.
-        build: Makes the manifests.
-        node: The node that the pool starts for it; None for a runtime that is bound to no pool.
-        nodes: How many it starts.
-    """
-
-    place: str
+    place: str  # the pool or runtime, for the reader
     pool: str
-    build: Callable[[], WorkloadManifests]
-    node: StartedNode | None = None
-    nodes: int = 1
+    build: Callable[[], WorkloadManifests]  # makes the manifests
+    node: StartedNode | None = None  # the node that the pool starts for it; None for a runtime that is bound to no pool
+    nodes: int = 1  # how many it starts
 
 
 def namespace_of(platform: Platform, team: str, purposes: tuple[str, ...], wanted: str | None = None) -> str:
-    """The wanted namespace of the team, or its first one with one of these purposes, in their order.
-
-    Raises:
-        SlipwayError: The stack has no such team, or the team no such namespace.
-    """
+    """The wanted namespace of the team, or its first one with one of these purposes, in their order."""
     settings = platform.teams.get(team)
     if settings is None:
         known = ", ".join(sorted(platform.teams)) or "none"

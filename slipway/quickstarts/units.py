@@ -30,17 +30,11 @@ _WHOLE_PERCENT: Final = 90
 
 @dataclass(frozen=True, kw_only=True)
 class Unit:
-    """One GPU, MIG instance, share of a GPU, or a CPU-only part of a node.
-
-    Attributes:
-        pool: The pool.
-        device: Resource name of the GPU or MIG instance; None on a CPU pool.
-        platform: The platform, for prices.
-    """
+    """One GPU, MIG instance, share of a GPU, or a CPU-only part of a node."""
 
     pool: PoolSpec
-    device: str | None
-    platform: Platform
+    device: str | None  # resource name of the GPU or MIG instance; None on a CPU pool
+    platform: Platform  # the platform, for prices
 
     @property
     def share(self) -> Decimal:

@@ -18,21 +18,13 @@ Verdict = tuple[bool, str]
 
 @dataclass(frozen=True)
 class Subject:
-    """What one expectation is about.
+    """What one expectation is about."""
 
-    Attributes:
-        result: The replay.
-        kind: `job`, `team`, `pool` or `stack`.
-        jobs: Its jobs.
-        pools: Its pools: of jobs and teams none.
-        blocked: Why the network policies keep it from the job that it is to reach.
-    """
-
-    result: Result
-    kind: str
+    result: Result  # the replay
+    kind: str  # `job`, `team`, `pool` or `stack`
     jobs: tuple[Outcome, ...]
-    pools: tuple[PoolUse, ...]
-    blocked: str = ""
+    pools: tuple[PoolUse, ...]  # its pools: of jobs and teams none
+    blocked: str = ""  # why the network policies keep it from the job that it is to reach
 
     @cached_property
     def held(self) -> Mapping[str, Held]:
@@ -67,8 +59,6 @@ def checks(variant: Variant, result: Result, blocked: Mapping[str, str] | None =
     """Every expectation of a variant. Of a bad one, those that it breaks are met if they fail with the right words.
 
     Args:
-        variant: The variant.
-        result: Its replay.
         blocked: By job, why it does not reach the one that it is to reach.
     """
     every = variant.expect.items()

@@ -114,7 +114,6 @@ def render(stack: str, out: Path, *, stacks: Path = Path("stacks"), written_as: 
     """Write a stack's resources, manifests and Helm values to a folder.
 
     Args:
-        stack: Name of the stack: `prod` for `Pulumi.prod.yaml`.
         out: Folder to write; it must be empty, missing, or a previous rendering.
         stacks: Folder of the stack files.
         written_as: `terraform` writes only `main.tf.json`.

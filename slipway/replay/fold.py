@@ -114,11 +114,7 @@ class Fold:
         self.now = 0.0
 
     def add(self, event: Mapping[str, Any]) -> None:
-        """Add one event.
-
-        Raises:
-            SlipwayError: It is not what the engine's contract says.
-        """
+        """Add one event."""
         try:
             self.now = max(self.now, float(event["t"]))
             # A kind without a handler changes nothing in the result.

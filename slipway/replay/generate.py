@@ -34,25 +34,15 @@ JITTER: Final = 1800
 
 @dataclass(frozen=True, kw_only=True)
 class Ceiling:
-    """What a pool can have at most, as the generator needs it.
+    """What a pool can have at most, as the generator needs it."""
 
-    Attributes:
-        model: GPU model, which a job names; empty for a CPU pool.
-        nodes: Maximum number of nodes.
-        gpus: GPUs of a node; of a CPU pool, CPUs that pods can request.
-        part: Largest part of a GPU that one pod gets: 1 unless they are partitioned or shared.
-        cpu_millis: Thousandths of a CPU that belong to one GPU; of a CPU pool, those of a node.
-        memory_mib: Memory that belongs to one GPU; of a CPU pool, that of a node.
-        shares: Guaranteed and maximum share of each team, in GPUs or CPUs.
-    """
-
-    model: str
-    nodes: int
-    gpus: int
-    part: Fraction
-    cpu_millis: int
-    memory_mib: int
-    shares: Mapping[str, tuple[int, int]]
+    model: str  # GPU model, which a job names; empty for a CPU pool
+    nodes: int  # maximum number of nodes
+    gpus: int  # GPUs of a node; of a CPU pool, CPUs that pods can request
+    part: Fraction  # largest part of a GPU that one pod gets: 1 unless they are partitioned or shared
+    cpu_millis: int  # thousandths of a CPU that belong to one GPU; of a CPU pool, those of a node
+    memory_mib: int  # memory that belongs to one GPU; of a CPU pool, that of a node
+    shares: Mapping[str, tuple[int, int]]  # guaranteed and maximum share of each team, in GPUs or CPUs
 
     @property
     def gang(self) -> bool:
@@ -68,26 +58,18 @@ class Ceiling:
 
 @dataclass(frozen=True, kw_only=True)
 class Shape:
-    """What is generated.
+    """What is generated."""
 
-    Attributes:
-        seed: Decides everything that is drawn.
-        load: GPU time that the jobs ask for, as a share of what the pools can have.
-        jobs: Number of jobs.
-        days: Days in which they are submitted.
-    """
-
-    seed: int
-    load: float
+    seed: int  # decides everything that is drawn
+    load: float  # GPU time that the jobs ask for, as a share of what the pools can have
     jobs: int = 10_000
-    days: int = 7
+    days: int = 7  # days in which they are submitted
 
 
 def ceilings(places: Sequence[Place], nominal: Callable[[str, str], int]) -> tuple[Ceiling, ...]:
     """What the pools of a stack can have at most.
 
     Args:
-        places: The pools.
         nominal: Guaranteed share of a team in a pool.
     """
     return tuple(_ceiling(place, nominal) for place in places if place.shares)
@@ -109,11 +91,7 @@ def _ceiling(place: Place, nominal: Callable[[str, str], int]) -> Ceiling:
 
 
 def resample(trace: Trace, every: Sequence[Ceiling], shape: Shape) -> Trace:
-    """Jobs of a trace, drawn by seed and packed into a week, on GPUs of the stack's pools at a load.
-
-    Raises:
-        SlipwayError: The trace has no jobs of the kind that the pools take, or so few jobs can't be such a load.
-    """
+    """Jobs of a trace, drawn by seed and packed into a week, on GPUs of the stack's pools at a load."""
     rng = Random(shape.seed)  # noqa: S311 - a simulation
     first = max(0.0, trace.seconds - SOURCE_DAYS * DAY)
     source = [job for job in trace.jobs if job.submitted >= first]

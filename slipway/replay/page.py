@@ -30,21 +30,15 @@ SECTIONS: Final = {
 
 @dataclass(frozen=True)
 class Chart:
-    """An amount over time.
+    """An amount over time."""
 
-    Attributes:
-        title: What is drawn.
-        top: Value at its upper edge.
-        areas: Filled shapes by their colour's name, as the path of an SVG; the first is behind the others.
-        marks: Round moments, in percent of its width, with the time since the start.
-        points: Left edges of columns as wide as the next one is away, with what is said of each.
-    """
-
-    title: str
-    top: float
+    title: str  # what is drawn
+    top: float  # value at its upper edge
     areas: Sequence[tuple[str, str]]
-    marks: Sequence[tuple[float, str]]
+    """Filled shapes by their colour's name, as the path of an SVG; the first is behind the others."""
+    marks: Sequence[tuple[float, str]]  # round moments, in percent of its width, with the time since the start
     points: Sequence[tuple[float, str]]
+    """Left edges of columns as wide as the next one is away, with what is said of each."""
 
 
 @dataclass(frozen=True)

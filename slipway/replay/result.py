@@ -293,7 +293,6 @@ def document_of(path: Path, model: type[D], name: str) -> D:
     """A document that a command of this version has written.
 
     Args:
-        path: The file.
         model: What it has to be.
         name: How such a file is called.
 

@@ -16,7 +16,6 @@ def sentence(job: str, layer: str, message: str) -> str:
     """One sentence about a job that a message held; empty if there is none.
 
     Args:
-        job: Name of the job.
         layer: Which part said it: `queue`, `placement` or `node`.
         message: Its words.
     """

@@ -217,17 +217,11 @@ def _text(name: str, data: bytes) -> str:
 
 @dataclass(frozen=True)
 class Row:
-    """The values of one job by column: the text of a table's row, or what was taken from an object.
+    """The values of one job by column: the text of a table's row, or what was taken from an object."""
 
-    Attributes:
-        name: The file.
-        place: Where in the file: `line 7`, `items[3]`.
-        cells: Text by column.
-    """
-
-    name: str
-    place: str
-    cells: Mapping[str, str] = field(default_factory=dict)
+    name: str  # the file
+    place: str  # where in the file: `line 7`, `items[3]`
+    cells: Mapping[str, str] = field(default_factory=dict)  # text by column
 
     def refuse(self, column: str, rule: str, fix: str) -> NoReturn:
         """Refuse the value of a column."""

@@ -21,19 +21,12 @@ _JOBS: Final = 200
 
 @dataclass(frozen=True, kw_only=True)
 class Shown:
-    """What is shown: a statement, its period, and what has no price.
-
-    Attributes:
-        stack: The stack.
-        statement: The split bill.
-        period: What it is of.
-        unpriced: What is in no sum.
-    """
+    """What is shown: a statement, its period, and what has no price."""
 
     stack: str
-    statement: CostStatement
-    period: Period
-    unpriced: Sequence[str]
+    statement: CostStatement  # the split bill
+    period: Period  # what it is of
+    unpriced: Sequence[str]  # what is in no sum
 
     @property
     def title(self) -> str:

@@ -29,19 +29,12 @@ def _balanced(service: Object) -> bool:
 
 @dataclass(frozen=True)
 class ObjectKind:
-    """Objects of one kind to remove.
-
-    Attributes:
-        api_version: API version.
-        kind: Kind.
-        wanted: Which of them.
-        delete: Whether to delete them, or only to wait until they are gone.
-    """
+    """Objects of one kind to remove."""
 
     api_version: str
     kind: str
-    wanted: Callable[[Object], bool] = _any
-    delete: bool = True
+    wanted: Callable[[Object], bool] = _any  # which of them
+    delete: bool = True  # whether to delete them, or only to wait until they are gone
 
 
 KINDS: Final = (
@@ -58,15 +51,10 @@ KINDS: Final = (
 
 @dataclass(frozen=True)
 class Emptied:
-    """What is left after the deadline, and the volumes that may be deleted with the cluster.
+    """What is left after the deadline, and the volumes that may be deleted with the cluster."""
 
-    Attributes:
-        left: References to the objects that are left, as text.
-        volumes: IDs of EBS volumes of claims, whose storage class deletes them with the claim.
-    """
-
-    left: tuple[str, ...]
-    volumes: frozenset[str]
+    left: tuple[str, ...]  # references to the objects that are left, as text
+    volumes: frozenset[str]  # IDs of EBS volumes of claims, whose storage class deletes them with the claim
 
 
 def empty(
@@ -82,9 +70,6 @@ def empty(
     Args:
         connect: Connects to the API server with a fresh token.
         say: Reports progress, when the number of objects changes.
-        seconds: The longest time to wait.
-        sleep: Waits.
-        clock: Seconds since some moment.
     """
     began = connected = clock()
     client = connect()

@@ -38,17 +38,11 @@ _BATCH: Final = 20
 
 @dataclass(frozen=True)
 class LeftoverSearch:
-    """Where to look.
+    """Where to look."""
 
-    Attributes:
-        client: Clients of AWS.
-        cluster: Name of the cluster.
-        volumes: IDs of volumes that belong to it, whatever their tags.
-    """
-
-    client: Client
+    client: Client  # clients of AWS
     cluster: str
-    volumes: frozenset[str] = frozenset()
+    volumes: frozenset[str] = frozenset()  # IDs of volumes that belong to it, whatever their tags
 
 
 @dataclass(frozen=True)
@@ -269,9 +263,6 @@ def sweep(
         search: Where to look.
         wanted: Which of them to remove.
         say: Reports each removal once.
-        seconds: The longest time to wait.
-        sleep: Waits.
-        clock: Seconds since some moment.
     """
     began = clock()
     said: set[Leftover] = set()

@@ -37,25 +37,15 @@ class Check:
 
 @dataclass(frozen=True, kw_only=True)
 class Seen:
-    """What became of an object so far.
+    """What became of an object so far."""
 
-    Attributes:
-        refusal: The API server's error; empty if it accepted the object.
-        bundle: What was read about it; None if it was refused, or is gone.
-        answer: Why it waits, or that it does not; None with the bundle.
-        elapsed: Seconds since it was created.
-        uids: UID of each object of the trial that exists, by name.
-        lost: Whether pods of it that ran are gone, and as many others run.
-        price: USD that it costs at most; None if it is unknown.
-    """
-
-    refusal: str = ""
-    bundle: Bundle | None = None
-    answer: Answer | None = None
-    elapsed: float = 0.0
-    uids: Mapping[str, str] = field(default_factory=dict)
-    lost: bool = False
-    price: Decimal | None = None
+    refusal: str = ""  # the API server's error; empty if it accepted the object
+    bundle: Bundle | None = None  # what was read about it; None if it was refused, or is gone
+    answer: Answer | None = None  # why it waits, or that it does not; None with the bundle
+    elapsed: float = 0.0  # seconds since it was created
+    uids: Mapping[str, str] = field(default_factory=dict)  # UID of each object of the trial that exists, by name
+    lost: bool = False  # whether pods of it that ran are gone, and as many others run
+    price: Decimal | None = None  # USD that it costs at most; None if it is unknown
 
 
 def checks(name: str, expectation: Expectation, seen: Seen) -> list[Check]:

@@ -66,17 +66,11 @@ exit "$code"
 
 @dataclass(frozen=True)
 class AllReduce:
-    """A published result of `all_reduce_perf` on two nodes.
+    """A published result of `all_reduce_perf` on two nodes."""
 
-    Attributes:
-        size: Size of the message, in bytes.
-        busbw: Bus bandwidth, in GB/s.
-        source: Where and when it was read.
-    """
-
-    size: int
-    busbw: Decimal
-    source: Source
+    size: int  # size of the message, in bytes
+    busbw: Decimal  # bus bandwidth, in GB/s
+    source: Source  # where and when it was read
 
 
 def all_reduce(instance_type: str) -> AllReduce | None:
@@ -88,13 +82,9 @@ def all_reduce(instance_type: str) -> AllReduce | None:
 
 @dataclass(frozen=True)
 class FabricProbe(Probe):
-    """nccl-tests on a pool.
+    """nccl-tests on a pool."""
 
-    Attributes:
-        published: The published result of the pool's instance type, if there is one.
-    """
-
-    published: AllReduce | None = None
+    published: AllReduce | None = None  # the published result of the pool's instance type, if there is one
 
 
 def measurable(pool: PoolSpec) -> bool:
@@ -229,17 +219,11 @@ _PROVIDER: Final = re.compile(r"selected provider is ([a-z0-9-]+)", re.IGNORECAS
 
 @dataclass(frozen=True)
 class Result:
-    """The row of the largest message.
+    """The row of the largest message."""
 
-    Attributes:
-        size: Its size, in bytes.
-        busbw: Bus bandwidth, in GB/s, out of place.
-        wrong: How many values were wrong; None if that was not checked.
-    """
-
-    size: int
-    busbw: Decimal
-    wrong: int | None
+    size: int  # its size, in bytes
+    busbw: Decimal  # bus bandwidth, in GB/s, out of place
+    wrong: int | None  # how many values were wrong; None if that was not checked
 
 
 def parse(output: str) -> Result | None:

@@ -89,23 +89,15 @@ class Evidence:
 
 @dataclass(frozen=True, kw_only=True)
 class Part:
-    """What one layer says: the fields of an answer that it knows.
-
-    Attributes:
-        layer: The layer.
-        cause: What is wrong, with the number; a clause.
-        fix: What to do next; a clause. Empty if nothing is to be done.
-        never: Whether it would wait for ever: it has to be changed.
-        numbers: The numbers in the cause, by name: `requested`, `limit`, `missing`, ...
-        evidence: What it was read from.
-    """
+    """What one layer says: the fields of an answer that it knows."""
 
     layer: Layer
-    cause: str
-    fix: str = ""
-    never: bool = False
+    cause: str  # what is wrong, with the number; a clause
+    fix: str = ""  # what to do next; a clause. Empty if nothing is to be done
+    never: bool = False  # whether it would wait for ever: it has to be changed
     numbers: Mapping[str, str] = field(default_factory=dict)
-    evidence: Sequence[Evidence] = ()
+    """The numbers in the cause, by name: `requested`, `limit`, `missing`, ..."""
+    evidence: Sequence[Evidence] = ()  # what it was read from
 
     def seen(self, *evidence: Evidence) -> Part:
         """The same with more evidence."""
@@ -114,25 +106,15 @@ class Part:
 
 @dataclass(frozen=True, kw_only=True)
 class Answer:
-    """Why one workload waits, or that it does not.
+    """Why one workload waits, or that it does not."""
 
-    Attributes:
-        subject: `job/train`, as kubectl writes it.
-        part: What the layer that holds it says.
-        unread: What could not be read, with the reason.
-        planned: Whether the object does not exist yet: its file was read.
-        changes: What was changed in its file.
-        lost: What it no longer does because of them.
-        left: What its author has to change, with the reason.
-    """
-
-    subject: str
-    part: Part
-    unread: Sequence[str] = ()
-    planned: bool = False
-    changes: Sequence[str] = ()
-    lost: Sequence[str] = ()
-    left: Sequence[str] = ()
+    subject: str  # `job/train`, as kubectl writes it
+    part: Part  # what the layer that holds it says
+    unread: Sequence[str] = ()  # what could not be read, with the reason
+    planned: bool = False  # whether the object does not exist yet: its file was read
+    changes: Sequence[str] = ()  # what was changed in its file
+    lost: Sequence[str] = ()  # what it no longer does because of them
+    left: Sequence[str] = ()  # what its author has to change, with the reason
 
     @property
     def held(self) -> bool:

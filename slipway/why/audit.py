@@ -26,23 +26,14 @@ _SHOWN: Final = 10
 
 @dataclass(frozen=True)
 class Violation:
-    """A violation of a request that was accepted.
+    """A violation of a request that was accepted."""
 
-    Attributes:
-        namespace: Its namespace; empty for an object of the cluster.
-        policy: Name of the ValidatingAdmissionPolicy.
-        subject: `jobs/train`; without a name for one that the API server named.
-        user: Who asked.
-        message: What the rule says.
-        time: When, as in the log.
-    """
-
-    namespace: str
-    policy: str
-    subject: str
-    user: str
-    message: str
-    time: str
+    namespace: str  # its namespace; empty for an object of the cluster
+    policy: str  # name of the ValidatingAdmissionPolicy
+    subject: str  # `jobs/train`; without a name for one that the API server named
+    user: str  # who asked
+    message: str  # what the rule says
+    time: str  # when, as in the log
 
 
 @dataclass
@@ -76,9 +67,6 @@ def read(name: str, lines: Iterable[str]) -> list[Violation]:
     Args:
         name: Its name, for errors.
         lines: An event of the group audit.k8s.io in JSON on each; a time may be before it.
-
-    Raises:
-        SlipwayError: A line is no such event; the error has the numbers of the first ones.
     """
     return _read(name, lines, _violations)
 

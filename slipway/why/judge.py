@@ -52,13 +52,7 @@ def context_of(target: Target, settings: Admission) -> StackContext:
 
 
 def violations(manifest: Object, target: Target, settings: Admission) -> Iterator[Violation]:
-    """The rules that an object violates, whatever their action, but those that are off.
-
-    Args:
-        manifest: The object.
-        target: What the stack offers in its namespace.
-        settings: Which rules are on.
-    """
+    """The rules that an object violates, whatever their action, but those that are off."""
     team = target.labels.get(TEAM, "")
     on = [
         rule for rule in every_rule(context_of(target, settings)) if settings.of_team(rule.name, team) is not Action.OFF

@@ -25,8 +25,6 @@ def carried(key: str, *, managed: bool, elastic: bool) -> bool:
 
     Args:
         key: Key of the tag.
-        managed: Whether there are managed node groups.
-        elastic: Whether there are nodes of Karpenter.
     """
     by_either = key.startswith(OWNER) and (managed or elastic)
     return by_either or (managed and key in MANAGED) or (elastic and key in KARPENTER)

@@ -55,10 +55,7 @@ def compare(
     """The changes from one rendering to another.
 
     Args:
-        before: Resources of the baseline.
-        after: Resources of the current program.
         needs: For each resource of the current program, the URNs that its properties come from, by property.
-        against: Name of the baseline.
     """
     old = {one["urn"]: one for one in before if _counts(one)}
     new = {one["urn"]: one for one in after if _counts(one)}
@@ -154,36 +151,24 @@ _LINES: Final = 6
 
 @dataclass(frozen=True, kw_only=True)
 class Baseline:
-    """A stack at another commit.
+    """A stack at another commit."""
 
-    Attributes:
-        name: Name for readers: `main (1a2b3c4)`.
-        resources: Entries of `resources.json`; empty if the stack does not exist there.
-        outputs: `exports.json`.
-        problem: Why there are no resources; empty if there is no problem.
-        estimate: Cost of its settings at today's prices; None if this program can't read them.
-        settings: Its settings as its file has them.
-        findings: What its own policies find, as (rule, resource); None if that is not known.
-        new: Whether the commit does not have the stack.
-    """
-
-    name: str
+    name: str  # name for readers: `main (1a2b3c4)`
     resources: tuple[Mapping[str, Any], ...] = ()
-    outputs: Mapping[str, Any] = field(default_factory=dict)
-    problem: str = ""
-    estimate: Estimate | None = None
-    settings: Mapping[str, Any] = field(default_factory=dict)
+    """Entries of `resources.json`; empty if the stack does not exist there."""
+    outputs: Mapping[str, Any] = field(default_factory=dict)  # `exports.json`
+    problem: str = ""  # why there are no resources; empty if there is no problem
+    estimate: Estimate | None = None  # cost of its settings at today's prices; None if this program can't read them
+    settings: Mapping[str, Any] = field(default_factory=dict)  # its settings as its file has them
     findings: frozenset[tuple[str, str]] | None = None
-    new: bool = False
+    """What its own policies find, as (rule, resource); None if that is not known."""
+    new: bool = False  # whether the commit does not have the stack
 
 
 def baseline(project: Project, stack: str, ref: str, settings: Path | None = None, *, judged: bool = False) -> Baseline:
     """The stack at a commit, branch or tag; failures are reported in `problem`, never raised.
 
     Args:
-        project: The checkout.
-        stack: Name of the stack.
-        ref: The commit, branch or tag.
         settings: Another stack file than that of the commit, for its program.
         judged: Whether its policies are evaluated as well.
     """

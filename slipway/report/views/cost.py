@@ -108,13 +108,6 @@ def savings(platform: Platform, data: Mapping[str, Any], bill: Estimate, stack: 
     """Changes of the stack file that cost less and pass every check, those that save most first.
 
     What the mandatory policies on Spot, quotas of EC2 and NAT gateways refuse is left out; others are not evaluated.
-
-    Args:
-        platform: Valid settings.
-        data: The file's settings that they come from.
-        bill: Their estimate.
-        stack: Name of the stack.
-        today: Day of the estimate.
     """
     found = []
     for change in _changes(platform, stack, today):
