@@ -33,8 +33,7 @@ from spec.settings.platform import Platform
 from spec.settings.teams import PriorityName
 
 Manifest = Mapping[str, Any]
-Identity = tuple[str, str, str]
-"""Type token, namespace (empty for an object of the cluster) and name."""
+Identity = tuple[str, str, str]  # type token, namespace (empty for an object of the cluster) and name
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -16,8 +16,7 @@ from policies.suppressions import Suppressions, made
 from spec import strict_yaml
 
 LEVEL: Final = "enforcementLevel"
-TYPES: Final = ("policies/reviewed.py", "policies/resources/tokens.py")
-"""Files that spell out the reviewed types."""
+TYPES: Final = ("policies/reviewed.py", "policies/resources/tokens.py")  # files that spell out the reviewed types
 UNNAMED: Final = (
     "*.md", "docs", "examples", "stacks/Pulumi.*.yaml", "tests", "policies/levels", "policies/suppressions.yaml",
 )  # fmt: skip

@@ -36,8 +36,7 @@ WORDS: Final[Mapping[str, Mapping[str, Any]]] = strict_yaml.read(
 )
 """The title of each rule, why it is there, how to fix a violation, and by which setting of the stack file, by check, if
 the violation is of the platform's own program."""
-ANY: Final = ("*",)
-"""`types` of a rule for resources of every type."""
+ANY: Final = ("*",)  # `types` of a rule for resources of every type
 
 
 def environment(stack: str) -> str:

@@ -17,12 +17,9 @@ if TYPE_CHECKING:
     from slipway.render.recording import RecordedResource, Recording
     from spec.settings.platform import Platform
 
-KEY = "slipway:platform"
-"""Key of the settings in the configuration of a stack."""
-COMPONENT: Final = "slipway:"
-"""Begins the types of components, which are made nowhere."""
-_SHORTEST: Final = 6
-"""Letters of the shortest text that is a sample of an output: `vpc-1a`, but not `true` or `17.4`."""
+KEY = "slipway:platform"  # Key of the settings in the configuration of a stack
+COMPONENT: Final = "slipway:"  # begins the types of components, which are made nowhere
+_SHORTEST: Final = 6  # letters of the shortest text that is a sample of an output: `vpc-1a`, but not `true` or `17.4`
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -38,8 +35,7 @@ class Declared:
     """Regular expressions of the outputs of other resources that may be in its inputs, by their samples."""
 
 
-Program = Mapping[str, Declared]
-"""A program's resources by URN, without components."""
+Program = Mapping[str, Declared]  # a program's resources by URN, without components
 
 
 def program_of(rendered: Iterable[Mapping[str, Any]], outputs: Mapping[str, Any]) -> Program:

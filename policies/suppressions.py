@@ -23,12 +23,9 @@ _UNRELATED: Final = {
 }
 """Names by types, with nothing in common: a glob that matches two names neither a resource nor a type."""
 _TEAM: Final = re.compile(r"[a-z][a-z0-9-]+")
-SHORTEST_REASON: Final = 20
-"""Characters. "Accepted" is not a reason."""
-LONGEST: Final = timedelta(days=370)
-"""From today to `until`: a year, and days for its review."""
-DUE: Final = timedelta(days=30)
-"""Before `until`, a suppression is reported as due for review."""
+SHORTEST_REASON: Final = 20  # characters. "Accepted" is not a reason
+LONGEST: Final = timedelta(days=370)  # from today to `until`: a year, and days for its review
+DUE: Final = timedelta(days=30)  # before `until`, a suppression is reported as due for review
 
 
 class SuppressionError(ValueError):

@@ -22,8 +22,7 @@ class Interface:
     kind: InterfaceType
 
 
-PRIMARY: Final = (Interface(0, 0, "interface"),)
-"""Interfaces of a node without EFA."""
+PRIMARY: Final = (Interface(0, 0, "interface"),)  # interfaces of a node without EFA
 
 
 def managed(kind: InstanceType) -> tuple[Interface, ...]:

@@ -15,8 +15,7 @@ from spec.naming import zone_letter
 
 SLOT_BITS: Final = 3
 PUBLIC_SLOT: Final = 7
-AWS_RESERVED: Final = 5
-"""Addresses that AWS reserves in every subnet (VPC User Guide, "Subnet sizing")."""
+AWS_RESERVED: Final = 5  # addresses that AWS reserves in every subnet (VPC User Guide, "Subnet sizing")
 
 
 @dataclass(frozen=True)

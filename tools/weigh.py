@@ -33,8 +33,7 @@ from spec import strict_yaml
 
 ROOT: Final = Path(__file__).resolve().parents[1]
 SHIPPED: Final = ("spec", "components", "infra", "policies", "slipway", "sandbox")
-SMALL, LARGE = 40, 600
-"""Lines of a file that has to be more than a package's face, and of the longest one."""
+SMALL, LARGE = 40, 600  # lines of a file that has to be more than a package's face, and of the longest one
 JUNIT: Final = ROOT / "build" / "tests.xml"
 NOT_BY_HAND: Final = (
     "docs", "tests", "stacks", "examples",

@@ -27,10 +27,8 @@ from spec.catalog import kubernetes
 from spec.jobs import QUEUE
 from spec.teams.labels import TEAM
 
-SINCE: Final = 36
-"""First minor version of Kubernetes 1 that serves the policies by default (KEP 3962)."""
-NOTE: Final = "platform.slipway/defaults"
-"""Annotation: what was filled in."""
+SINCE: Final = 36  # first minor version of Kubernetes 1 that serves the policies by default (KEP 3962)
+NOTE: Final = "platform.slipway/defaults"  # annotation: what was filled in
 NAME: Final = "defaults.platform.slipway"
 LEVEL: Final = "pod-security.kubernetes.io/enforce"
 POD_SECURITY: Final = "Pod Security level restricted"

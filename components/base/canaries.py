@@ -15,10 +15,8 @@ VERSION: Final = "platform.slipway/canary-version"
 """Annotation of a canary's InferenceService: its version. KServe copies it to the pods (v0.20.0,
 pkg/controller/v1beta1/inferenceservice/components/predictor.go, `buildPredictorResources`)."""
 STABLE: Final = "stable"
-CANARY: Final = "canary"
-"""Names of the two steps of the splitter."""
-SELECTORS: Final = 4
-"""Maximum number of selectors of a sum: each is a query."""
+CANARY: Final = "canary"  # names of the two steps of the splitter
+SELECTORS: Final = 4  # maximum number of selectors of a sum: each is a query
 _LABEL: Final = r'[a-zA-Z_][a-zA-Z0-9_]{0,63}="[^"\\{}\n]{0,64}"'
 _SELECTOR: Final = re.compile(rf"([a-zA-Z_:][a-zA-Z0-9_:]{{0,127}})(?:\{{({_LABEL}(?:,{_LABEL})*)\}})?")
 

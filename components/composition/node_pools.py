@@ -24,8 +24,7 @@ from spec.settings.charts import Charts
 from spec.settings.existing import CLUSTER_AUTOSCALER
 from spec.settings.pools import Role
 
-HIGHEST_WEIGHT: Final = 100
-"""Maximum `spec.weight` of a NodePool (Karpenter v1.14.1, CRD of NodePool)."""
+HIGHEST_WEIGHT: Final = 100  # maximum `spec.weight` of a NodePool (Karpenter v1.14.1, CRD of NodePool)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -25,8 +25,7 @@ from spec.settings.addons.serving import CanaryRollback
 from spec.settings.cost import IdleGpus
 from spec.settings.teams import Team
 
-Objects = Mapping[str, Mapping[str, Any]]
-"""Manifests by the suffix of their logical name."""
+Objects = Mapping[str, Mapping[str, Any]]  # manifests by the suffix of their logical name
 IMAGE: Final = "public.ecr.aws/docker/library/python:3.13.7-slim"
 """Docker's official image, as Amazon ECR Public has it (gallery.ecr.aws/docker/library/python; read 2026-11)."""
 FOLDER: Final = "/scripts"

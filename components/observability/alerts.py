@@ -66,8 +66,7 @@ class Alert:
         }
 
 
-IDLE: Final = 0.05
-"""Utilization below which a GPU counts as idle."""
+IDLE: Final = 0.05  # utilization below which a GPU counts as idle
 FULL: Final = 0.97
 """Share of a GPU's memory in use that leaves nothing for a larger batch. vLLM reserves 0.9 in advance
 (docs.vllm.ai, `gpu_memory_utilization`), which is no pressure."""
@@ -133,8 +132,7 @@ MEMORY: Final = 0.9
 CHECKPOINT: Final = "slipway_checkpoint_timestamp_seconds"
 """Unix time of the last checkpoint, which a training process can export on its port `metrics`
 (docs/guides/alerts.md)."""
-CLAIM: Final = "checkpoints"
-"""Claim that a team's jobs write checkpoints to."""
+CLAIM: Final = "checkpoints"  # claim that a team's jobs write checkpoints to
 
 
 def pending(settings: Alerts) -> Alert:

@@ -23,10 +23,8 @@ from components.storage.firewall import INGRESS, allow, make_group
 from spec.settings import storage as settings
 from spec.settings.storage import EngineName
 
-USER: Final = "slipway"
-"""The master user, the only one of the instance."""
-SLOW_MS: Final = 1000
-"""Minimum duration of a logged statement, in milliseconds."""
+USER: Final = "slipway"  # the master user, the only one of the instance
+SLOW_MS: Final = 1000  # minimum duration of a logged statement, in milliseconds
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -79,8 +77,7 @@ ENGINES: Final[Mapping[EngineName, Engine]] = {
         logs=("postgresql", "upgrade"),
     ),
 }
-KEY_CHARACTERS: Final = 8
-"""The first part of a key's ID, a random 32-bit number."""
+KEY_CHARACTERS: Final = 8  # the first part of a key's ID, a random 32-bit number
 MONITORING: Final = "service-role/AmazonRDSEnhancedMonitoringRole"
 
 

@@ -65,14 +65,11 @@ OBJECTS: Final[Mapping[str, int]] = {
 start lists some of them. Services of type LoadBalancer cost money and bypass the ingress, so none is allowed."""
 NONE: Final = {"requests.vpc.amazonaws.com/pod-eni": "0"}
 """Network interfaces of pods with security groups of their own: an instance has few, and teams have no such groups."""
-OTHERS: Final = 100
-"""Maximum number of objects of any other kind that a member can create."""
+OTHERS: Final = 100  # maximum number of objects of any other kind that a member can create
 CORE: Final = ("configmaps", "persistentvolumeclaims", "secrets", "services")
 """Resources that a quota counts by their name alone (kubernetes.io, "Resource Quotas")."""
-FINISHED: Final = 10
-"""Pods that may exist for each that may run: `pods` doesn't count finished ones."""
-ADDONS: Final = "addons"
-"""The ResourceQuota of add-ons' kinds."""
+FINISHED: Final = 10  # Pods that may exist for each that may run: `pods` doesn't count finished ones
+ADDONS: Final = "addons"  # the ResourceQuota of add-ons' kinds
 _ENDS: Final = re.compile(r"^count/([a-z]*jobs|jobsets|workflows)\.")
 """Kinds that run and end: they stay for days, as Jobs do."""
 

@@ -53,8 +53,7 @@ def listed_by_place(found: list[Grant]) -> str:
     return "; ".join(f"{', '.join(verbs)} on {place}" for place, verbs in by_place.items())
 
 
-SYSTEM: Final = frozenset({"kube-node-lease", "kube-public", "kube-system"})
-"""Namespaces of Kubernetes."""
+SYSTEM: Final = frozenset({"kube-node-lease", "kube-public", "kube-system"})  # namespaces of Kubernetes
 READS: Final = frozenset({"get", "list", "watch"})
 _SCALED: Final = ("", "/scale", "/status")
 _READ: Final[Mapping[str, tuple[str, ...]]] = {
@@ -110,8 +109,7 @@ _NOTES: Final = frozenset(
 _LEASES: Final = frozenset(
     Grant(verb, "coordination.k8s.io", "leases") for verb in ("create", "delete", "patch", "update")
 )
-_CUSTOM: Final = re.compile(r"[a-z0-9-]+(/(scale|status))?")
-"""A resource of somebody's own group, by name."""
+_CUSTOM: Final = re.compile(r"[a-z0-9-]+(/(scale|status))?")  # a resource of somebody's own group, by name
 
 
 def harmless(grant: Grant, namespace: str | None = None) -> bool:

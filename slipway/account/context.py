@@ -18,8 +18,7 @@ class Level(Enum):
     """What a finding means."""
 
     OK = "ok"
-    NOTE = "note"
-    """Worth knowing; nothing fails because of it."""
+    NOTE = "note"  # worth knowing; nothing fails because of it
     FAILED = "FAILED"
     """The command that follows fails until this is fixed: `slipway up STACK --sandbox`, or with `--aws` the `up` on
     AWS."""
@@ -38,8 +37,7 @@ class Diagnosis:
 # What each check of an account gets: the stack's settings, its backend, and clients of AWS.
 
 
-Client = Callable[[str], Any]
-"""A boto3 client of a service, in the stack's region."""
+Client = Callable[[str], Any]  # a boto3 client of a service, in the stack's region
 
 
 def session(region: str, credentials: Mapping[str, str] | None = None, endpoint: str | None = None) -> Client:

@@ -38,12 +38,9 @@ class Search:
 
 _FILE: Final = Path(__file__).with_name("lookup.yaml")
 _ROWS: Final[Mapping[str, Any]] = strict_yaml.read(_FILE.read_text(encoding="utf-8"))
-REPEATABLE: Final = frozenset(_ROWS["repeatable"])
-"""Types whose creation only sets something on another object."""
-NAMED: Final[Mapping[str, str]] = _ROWS["named"]
-"""Ids that follow from the inputs."""
-SEARCHED: Final = {type: Search(**row) for type, row in _ROWS["searched"].items()}
-"""Types whose ids AWS assigns."""
+REPEATABLE: Final = frozenset(_ROWS["repeatable"])  # types whose creation only sets something on another object
+NAMED: Final[Mapping[str, str]] = _ROWS["named"]  # ids that follow from the inputs
+SEARCHED: Final = {type: Search(**row) for type, row in _ROWS["searched"].items()}  # types whose ids AWS assigns
 
 
 def candidates(client: Client, type: str, inputs: Inputs) -> Iterator[str]:

@@ -20,8 +20,7 @@ from spec.settings.pools import Pool, Provisioner, Role
 from spec.settings.teams import Share
 
 Path = tuple[str, ...]
-_SPOT_TYPES: Final = 3
-"""Instance types of a Spot pool at least: rule `spot-pool-diversified`."""
+_SPOT_TYPES: Final = 3  # instance types of a Spot pool at least: rule `spot-pool-diversified`
 _AFTER: Final = ("1m", "5m")
 _SHARERS: Final = (2, 4, 8)
 

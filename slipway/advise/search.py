@@ -25,8 +25,7 @@ from spec.settings import Platform
 from spec.settings.load import Edits
 
 PROCESSES: Final = 2
-LEAST: Final = 0.005
-"""Part of the cost that a change has to save beside those before it: less is noise of one week."""
+LEAST: Final = 0.005  # part of the cost that a change has to save beside those before it: less is noise of one week
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -20,8 +20,7 @@ from spec.errors import SlipwayError
 from spec.settings import PROJECT, ConfigurationError, Platform, load
 from spec.settings.load import KEY, Edits, edited
 
-ABOVE: Final = ("config", f"{PROJECT}:{KEY}")
-"""Where a stack file has its settings."""
+ABOVE: Final = ("config", f"{PROJECT}:{KEY}")  # where a stack file has its settings
 
 
 class NotAllowedError(Exception):

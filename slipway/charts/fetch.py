@@ -23,8 +23,7 @@ from spec.settings.charts import Charts as Settings
 
 PROBE_SECONDS: Final = 3.0
 """For name and connection together, all hosts at once. A registry on another continent answers within 0.5 s."""
-AT_ONCE: Final = 8
-"""Hosts from which charts are downloaded at the same time. There are 17 (2026-11)."""
+AT_ONCE: Final = 8  # Hosts from which charts are downloaded at the same time. There are 17 (2026-11).
 HOSTS_SHOWN: Final = 3
 _PORTS: Final = {"http": 80}
 _HTTPS: Final = 443

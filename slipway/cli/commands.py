@@ -11,10 +11,8 @@ from spec import strict_yaml
 
 _FILE: Final = Path(__file__).with_name("commands.yaml")
 _ROWS: Final[Mapping[str, Mapping[str, Any]]] = strict_yaml.read(_FILE.read_text(encoding="utf-8"))
-SHARED: Final = _ROWS["shared"]
-"""Rows of arguments that several commands have."""
-RENAMED: Final = _ROWS["renamed"]
-"""What lines began with in the release before."""
+SHARED: Final = _ROWS["shared"]  # rows of arguments that several commands have
+RENAMED: Final = _ROWS["renamed"]  # what lines began with in the release before
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -51,5 +49,4 @@ def _made(rows: Mapping[str, Mapping[str, Any]]) -> Iterator[Command]:
         yield Command(**{**row, "name": name, "commands": tuple(_made(row.get("commands", {})))})
 
 
-COMMANDS: Final = tuple(_made(_ROWS["commands"]))
-"""In the order of `slipway --help`."""
+COMMANDS: Final = tuple(_made(_ROWS["commands"]))  # in the order of `slipway --help`

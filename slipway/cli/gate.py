@@ -95,8 +95,7 @@ _QUESTIONS: Final = {
 _LOST: Final = "error reading from server: EOF"
 """What the engine says when a process that serves it ends: the language host, or a provider (gRPC, v3.258.0)."""
 _OF_UP_ALONE: Final = frozenset({"--yes", "-y", "--skip-preview", "-f", "--continue-on-error", "--strict"})
-_WITH_VALUE: Final = "--secrets-provider"
-"""Flags of `pulumi up` that `pulumi preview` doesn't have (v3.258.0)."""
+_WITH_VALUE: Final = "--secrets-provider"  # flags of `pulumi up` that `pulumi preview` doesn't have (v3.258.0)
 
 
 @dataclass(frozen=True, kw_only=True)

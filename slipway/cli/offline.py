@@ -63,12 +63,9 @@ class Status:
     condition: Condition
     home: Path
     processes: Sequence[ProcessStatus] = ()
-    addresses: Mapping[str, str] | None = None
-    """Listening addresses by name."""
-    controllers: Sequence[Entry] = ()
-    """Controllers of add-ons, of all clusters."""
-    silent: Sequence[str] = ()
-    """Processes that don't answer, each with what to do."""
+    addresses: Mapping[str, str] | None = None  # listening addresses by name
+    controllers: Sequence[Entry] = ()  # controllers of add-ons, of all clusters
+    silent: Sequence[str] = ()  # processes that don't answer, each with what to do
 
     @property
     def healthy(self) -> bool:
@@ -145,10 +142,8 @@ Say = Callable[[str], None]
 REQUIRED: Final = ("pulumi", *lifecycle.REQUIRED)
 """Binaries the sandbox needs. Without helm, charts are checked and not installed, and the summary reports that."""
 
-RESTART_SECONDS: Final = 60.0
-"""How long a command waits until a process that died runs again."""
-PATIENCE_SECONDS: Final = 20.0
-"""How long a command waits for a sandbox that does not answer."""
+RESTART_SECONDS: Final = 60.0  # how long a command waits until a process that died runs again
+PATIENCE_SECONDS: Final = 20.0  # how long a command waits for a sandbox that does not answer
 LOOK_SECONDS: Final = 0.5
 
 
@@ -157,13 +152,10 @@ class Sandbox:
     """A running sandbox."""
 
     home: Path
-    variables: Mapping[str, str]
-    """Environment variables with which the engine works on this sandbox."""
+    variables: Mapping[str, str]  # environment variables with which the engine works on this sandbox
     kubeconfig: Path
-    in_moto: Collection[str] = ()
-    """AWS types that moto emulates; any other type is only recorded."""
-    kubernetes: str = ""
-    """Version of its API servers' binary."""
+    in_moto: Collection[str] = ()  # AWS types that moto emulates; any other type is only recorded
+    kubernetes: str = ""  # version of its API servers' binary
 
     @property
     def charts(self) -> Path | None:

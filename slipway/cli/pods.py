@@ -18,10 +18,8 @@ from slipway.cli.reach import Unreached, unreached
 from spec.errors import fail
 
 Object = Mapping[str, Any]
-WAIT_SECONDS: Final = 30.0
-"""Longest time that pods get to start."""
-STILL_SECONDS: Final = 4.0
-"""A picture that stays the same for so long is final: the scheduler has tried each pod."""
+WAIT_SECONDS: Final = 30.0  # longest time that pods get to start
+STILL_SECONDS: Final = 4.0  # a picture that stays the same for so long is final: the scheduler has tried each pod
 ELASTIC_SECONDS: Final = 12.0
 """The same where Karpenter runs: it tries a pod again after ten seconds (karpenter v1.14.1,
 pkg/controllers/provisioning), and a node registers two seconds after its launch."""

@@ -172,8 +172,7 @@ def as_data(one: Finding, stack: str, today: date, before: Base | None = None) -
     return plain
 
 
-FALLBACK: Final = 80
-"""Columns without a terminal."""
+FALLBACK: Final = 80  # columns without a terminal
 
 
 def wide(findings: Sequence[Mapping[str, Any]]) -> Iterator[str]:

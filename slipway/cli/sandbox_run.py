@@ -38,13 +38,11 @@ from spec.errors import SlipwayError, refuse
 from spec.pricing.model import Amounts
 
 DEFAULT_REGION: Final = "us-east-1"
-FOLDER: Final = "projects"
-"""Folder of the sandbox's home with the copies of other projects' stack files."""
+FOLDER: Final = "projects"  # folder of the sandbox's home with the copies of other projects' stack files
 REGION: Final = "aws:region"
 SECRET: Final = "slipway-sandbox"  # noqa: S105 - in the place of one
 _KEYS: Final = ("encryptionsalt", "encryptedkey", "secretsprovider")
-UNPRICED_SHOWN: Final = 4
-"""Items without a price that are named."""
+UNPRICED_SHOWN: Final = 4  # items without a price that are named
 _PREVIEWS: Final = frozenset({"preview", "pre"})
 _CHANGES: Final = frozenset({"up", "update", "refresh", "import"})
 
@@ -88,8 +86,7 @@ class Foreign:
     root: Path
     name: str
     stacks: Path
-    config: Mapping[str, Any]
-    """Settings of all its stacks."""
+    config: Mapping[str, Any]  # settings of all its stacks
 
 
 def nearest(start: Path) -> Foreign | None:

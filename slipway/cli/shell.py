@@ -29,8 +29,7 @@ class Variables:
     """Changes to an environment."""
 
     set: Mapping[str, str]
-    unset: tuple[str, ...]
-    """The user's variables that point outside the sandbox, such as AWS_PROFILE."""
+    unset: tuple[str, ...]  # the user's variables that point outside the sandbox, such as AWS_PROFILE
 
     def script(self) -> str:
         """The changes as lines for sh, bash and zsh, with every value quoted."""

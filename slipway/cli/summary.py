@@ -15,8 +15,7 @@ from slipway.engine.invocation import Operation, Request
 from slipway.engine.state import StackState
 from spec.settings import Platform
 
-WAITING_SHOWN: Final = 10
-"""Lines about pods that don't run."""
+WAITING_SHOWN: Final = 10  # lines about pods that don't run
 
 
 def after(

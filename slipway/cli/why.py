@@ -37,8 +37,7 @@ from spec.settings.problems import ConfigurationError
 STANDARD_INPUT: Final = "-"
 Located = tuple[tuple[str | int, ...], Object]
 """An object of a file, after the number of its document and its path there."""
-MOST: Final = 8
-"""Lines of an answer without `--verbose`."""
+MOST: Final = 8  # lines of an answer without `--verbose`
 _OFFLINE: Final = "schema, webhooks, Pod Security and quotas in use: no kubeconfig here is of the stack's cluster"
 _NO_TEAM: Final = "rules, pools and shares of a team: namespace {namespace} is no team's, name another with -n"
 

@@ -13,14 +13,10 @@ from spec.pricing.model import Amounts, Estimate, Line, Unpriced
 
 Row = Sequence[str]
 _HEAD: Final = ("service", "item", "count", "USD/h each", "price date", "floor USD/h", "expected", "ceiling")
-_TEXT: Final = 2
-"""Number of left-aligned text columns."""
-_ITEM: Final = 1
-"""Position of the item among them."""
-WIDTH: Final = 80
-"""Columns of a terminal without another size."""
-OWN: Final = "platform (no team)"
-"""Name of the costs that are attributed to no team."""
+_TEXT: Final = 2  # number of left-aligned text columns
+_ITEM: Final = 1  # position of the item among them
+WIDTH: Final = 80  # columns of a terminal without another size
+OWN: Final = "platform (no team)"  # name of the costs that are attributed to no team
 
 
 def table(estimate: Estimate, *, wide: bool = False) -> str:

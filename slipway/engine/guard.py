@@ -30,8 +30,7 @@ EXHAUSTED_BYTES: Final = 1 << 20
 filling the disk would take the reserve, too."""
 STATES_RESERVED: Final = 8
 """Beyond that, how many times the state's size is reserved. A save takes two, its backup and history one each."""
-STOPPED_SECONDS: Final = 10.0
-"""After that time the user hears of a stopped process, once."""
+STOPPED_SECONDS: Final = 10.0  # after that time the user hears of a stopped process, once
 _MIB: Final = 20
 
 

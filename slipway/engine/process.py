@@ -19,10 +19,8 @@ from typing import IO, Any, Final, Protocol
 from slipway.engine.invocation import Invocation
 from spec.errors import SlipwayError, fail
 
-GRACE_SECONDS: Final = 10.0
-"""A terminating engine needs about 1 s to write the state of 400 resources; ten times that."""
-WATCH_SECONDS: Final = 0.25
-"""Between two looks of a watch. One look at the free space takes some microseconds."""
+GRACE_SECONDS: Final = 10.0  # a terminating engine needs about 1 s to write the state of 400 resources; ten times that
+WATCH_SECONDS: Final = 0.25  # Between two looks of a watch. One look at the free space takes some microseconds.
 _SIGNAL_EXIT: Final = 128
 _FORWARDED: Final = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 

@@ -79,8 +79,7 @@ def _candidates(start: Path) -> Iterator[Path]:
 # Checking out the project at another commit, into a folder of its own.
 
 
-_SECONDS: Final = 60
-"""Time-out of one git command. A tree of 6 MB takes 0.1 s."""
+_SECONDS: Final = 60  # Time-out of one git command. A tree of 6 MB takes 0.1 s.
 
 
 def take_out(project: Project, ref: str, into: Path, *, under: str = "") -> str:

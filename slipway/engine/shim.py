@@ -19,8 +19,7 @@ from slipway.engine.project import find
 from slipway.engine.stacks import Overlay, SandboxEngine, write_if_changed
 from spec.errors import LINES, SlipwayError, visible
 
-DIRECTORY: Final = "plain-pulumi"
-"""Name of the shim's directory; identifies it on a PATH."""
+DIRECTORY: Final = "plain-pulumi"  # name of the shim's directory; identifies it on a PATH
 COMMANDS: Final = frozenset({"up", "update", "preview", "pre", "refresh", "destroy", "down", "dn", "import", "watch"})
 """Commands that accept `--config-file` and would write a salt into the stack file, with their aliases."""
 _WITH_VALUE: Final = frozenset(

@@ -27,14 +27,11 @@ class StackResource:
     urn: str
     type: str
     protected: bool = False
-    custom: bool = True
-    """Whether a provider manages it; false for components."""
+    custom: bool = True  # whether a provider manages it; false for components
     inputs: Mapping[str, Any] = field(default_factory=dict)
     outputs: Mapping[str, Any] = field(default_factory=dict)
-    retained: bool = False
-    """Left in the cloud when it leaves the state (`retainOnDelete`)."""
-    external: bool = False
-    """Only read (`get`): it is another's."""
+    retained: bool = False  # left in the cloud when it leaves the state (`retainOnDelete`)
+    external: bool = False  # only read (`get`): it is another's
 
     @property
     def name(self) -> str:
@@ -55,8 +52,7 @@ class StackState:
     """A stack after its last run."""
 
     resources: tuple[StackResource, ...] = ()
-    pending: tuple[str, ...] = ()
-    """Operations that a killed run did not complete, such as `creating urn:…`."""
+    pending: tuple[str, ...] = ()  # operations that a killed run did not complete, such as `creating urn:…`
 
     @property
     def protected(self) -> tuple[StackResource, ...]:

@@ -16,8 +16,7 @@ CONVOLUTION_BYTES: Final = 2
 _INDEX_BLOCK: Final = 128
 _INDEX_SCALE: Final = 4
 
-Matrices: TypeAlias = tuple[tuple[int, int], ...]
-"""Inputs and outputs of linear layers."""
+Matrices: TypeAlias = tuple[tuple[int, int], ...]  # inputs and outputs of linear layers
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -16,8 +16,7 @@ from spec.settings import Platform
 # What a reader asks for: a name, a team's namespace, and where the team's models are.
 
 
-LIFETIME: Final = 4 * 3600
-"""Seconds that a server lives by default: an afternoon."""
+LIFETIME: Final = 4 * 3600  # seconds that a server lives by default: an afternoon
 CLAIM: Final = "models"
 """Claim of a team's namespace that shows its models; its annotation `spec.teams.labels.S3_URI` has their address."""
 PLACEHOLDER: Final = "s3://BUCKET/{team}/"
@@ -82,8 +81,7 @@ def namespace_of(platform: Platform, team: str, purposes: tuple[str, ...], wante
 
 
 WIDTH: Final = 120
-_OF_PULUMI: Final = (SKIP_AWAIT,)
-"""Annotations for Pulumi, which `kubectl` has no use for."""
+_OF_PULUMI: Final = (SKIP_AWAIT,)  # annotations for Pulumi, which `kubectl` has no use for
 
 
 class _Dumper(yaml.SafeDumper):

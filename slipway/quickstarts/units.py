@@ -24,8 +24,7 @@ _CPU: Final = (2000, 4000)
 _MEMORY: Final = (8 * 1024, 16 * 1024)
 """At least 2 vCPUs and 8 GiB, if a node type has that for each GPU. At most 4 vCPUs and 16 GiB: a quickstart leaves the
 rest of a large node to others."""
-_WHOLE_PERCENT: Final = 90
-"""Part of a whole node's memory and CPU: the rest is for huge pages of EFA and for rounding."""
+_WHOLE_PERCENT: Final = 90  # part of a whole node's memory and CPU: the rest is for huge pages of EFA and for rounding
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -12,8 +12,7 @@ from slipway.trial.clock import POOL, STACK, TEAM, ClockExpectation, Variant, gi
 from slipway.trial.evaluation import Check, Status
 from spec.quantities import seconds
 
-Verdict = tuple[bool, str]
-"""Whether an expectation is met, and what was found, in the words of the layer that decides."""
+Verdict = tuple[bool, str]  # whether an expectation is met, and what was found, in the words of the layer that decides
 
 
 @dataclass(frozen=True)

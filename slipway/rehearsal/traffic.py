@@ -15,8 +15,7 @@ from spec.settings import Platform
 from spec.teams import labels
 
 Object = Mapping[str, Any]
-PORT: Final = 29500
-"""Where ranks meet by default (pytorch.org, torchrun, `--master-port`)."""
+PORT: Final = 29500  # where ranks meet by default (pytorch.org, torchrun, `--master-port`)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -16,8 +16,7 @@ from spec.settings import Problem, load, read_stack
 # Writes a rendering to a folder, all or nothing, and never over other files.
 
 
-MARKER: Final = ".slipway-render"
-"""File that marks a rendering: only a folder with it is replaced."""
+MARKER: Final = ".slipway-render"  # file that marks a rendering: only a folder with it is replaced
 _MARKER_TEXT: Final = "Made by `slipway report --files`, which replaces this folder: keep nothing of yours here.\n"
 
 

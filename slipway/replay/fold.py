@@ -27,8 +27,7 @@ from spec.catalog import instances
 from spec.errors import fail
 from spec.quantities import CPU, parse
 
-POINTS: Final = 168
-"""Steps of the timeline: an hour each in a week."""
+POINTS: Final = 168  # steps of the timeline: an hour each in a week
 LONGEST: Final = 10
 MODEL: Final = "model"
 _LAYERS: Final = frozenset({"queue", "placement", "node"})

@@ -20,16 +20,13 @@ from spec.teams.shares import amounts
 
 _T = TypeVar("_T")
 DAY: Final = 86_400
-SOURCE_DAYS: Final = 37
-"""The last days of a trace that are resampled: in those are 99 % of openb's jobs."""
+SOURCE_DAYS: Final = 37  # the last days of a trace that are resampled: in those are 99 % of openb's jobs
 GANG_SHARE: Final = 0.05
-GANG_NODES: Final = ((2, 0.5), (4, 0.25), (8, 0.15), (16, 0.1))
-"""Nodes of a gang, and how many of the gangs have them."""
+GANG_NODES: Final = ((2, 0.5), (4, 0.25), (8, 0.15), (16, 0.1))  # nodes of a gang, and how many of the gangs have them
 LONGEST: Final = 2 * DAY
 """Seconds of the longest job, so that a week has an end: longer ones are several, from checkpoint to checkpoint. Where
 the jobs of a pool can't be its load then, the longest is as many whole days as they need, at most the trace's."""
-JITTER: Final = 1800
-"""Seconds by which a resampled job is moved, so that two copies of one job don't come together."""
+JITTER: Final = 1800  # seconds by which a resampled job is moved, so that two copies of one job don't come together
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -224,10 +221,8 @@ _SIGMA: Final = 1.8
 _KINDS: Final = (("interactive", 0.45), ("experiment", 0.4), ("training", 0.15))
 _GPUS: Final = ((0, 0.13), (250, 0.15), (500, 0.2), (1000, 0.5), (8000, 0.02))
 """Thousandths of a GPU of a pod, and how many jobs have them."""
-_HOURS: Final = ((8, 20, 0.7), (0, 24, 0.3))
-"""Hours of the day, and how many jobs come in them."""
-_WEEKEND: Final = 0.35
-"""Jobs of a day of the weekend, as a share of those of a weekday."""
+_HOURS: Final = ((8, 20, 0.7), (0, 24, 0.3))  # hours of the day, and how many jobs come in them
+_WEEKEND: Final = 0.35  # Jobs of a day of the weekend, as a share of those of a weekday
 
 
 def synthetic(shape: Shape) -> Trace:

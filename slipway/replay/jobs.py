@@ -22,15 +22,12 @@ COLUMNS: Final = (
     "checkpoint",
 )
 REQUIRED: Final = ("job", "submitted", "duration")
-MOST_JOBS: Final = 200_000
-"""The engine holds every job in memory: 10,000 take it some 100 MiB."""
+MOST_JOBS: Final = 200_000  # the engine holds every job in memory: 10,000 take it some 100 MiB
 MOST_PODS: Final = 5_000
 """Nodes of the largest cluster that Kubernetes supports (kubernetes.io, "Considerations for large clusters", v1.36)."""
 MOST_SECONDS: Final = 366 * 86_400
-MOST_MILLIS: Final = 10_000_000
-"""Thousandths of CPUs, and of GPUs, of a pod."""
-MOST_MEBIBYTES: Final = 100 * 2**20
-"""Memory of a pod: 100 TiB."""
+MOST_MILLIS: Final = 10_000_000  # thousandths of CPUs, and of GPUs, of a pod
+MOST_MEBIBYTES: Final = 100 * 2**20  # memory of a pod: 100 TiB
 _NAME: Final = re.compile(r"[^\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]{1,253}")
 """Printable text, without what turns the direction of a line."""
 

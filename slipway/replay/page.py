@@ -12,13 +12,11 @@ from slipway.replay.result import PoolUse, Result, TeamUse, Waits
 from slipway.report.page import sentence
 
 WIDTH: Final = 640
-HEIGHT: Final = 90
-"""Size of a chart's own coordinates; it is drawn as wide as the page allows."""
+HEIGHT: Final = 90  # size of a chart's own coordinates; it is drawn as wide as the page allows
 _ROUND: Final = (1, 5, 10, 30, 60, 300, 600, 1800, 3600, 10_800, 21_600, 43_200, 86_400, 172_800, 604_800)
 """Seconds between two marks of a time axis."""
 _MARKS: Final = 7
-_POINTS: Final = 56
-"""Columns of a chart whose values are shown below the pointer."""
+_POINTS: Final = 56  # columns of a chart whose values are shown below the pointer
 SECTIONS: Final = {
     "waits": "Waits",
     "teams": "Teams and queues",

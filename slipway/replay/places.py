@@ -19,8 +19,7 @@ from spec.quantities import CPU, MEMORY, quantity
 from spec.settings import Platform
 from spec.settings.capacity import Market
 
-_SLICES: Final = 7
-"""Compute slices of a GPU with MIG (NVIDIA MIG User Guide, "Partitioning")."""
+_SLICES: Final = 7  # compute slices of a GPU with MIG (NVIDIA MIG User Guide, "Partitioning")
 _BOARD: Final = re.compile("nvidia|tesla|geforce|quadro|generation|sxm[0-9]?|pcie|nvl|hbm[0-9]?e?")
 """What NVML and Slurm write around a model: brand, form of the board and kind of memory."""
 _MIG: Final = re.compile(r"[0-9]g\.([0-9]+)gb")

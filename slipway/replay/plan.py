@@ -32,10 +32,8 @@ from spec.settings import Platform
 from spec.settings.teams import PriorityName, Team
 
 VERSION: Final = 1
-START: Final = "2026-01-05T00:00:00Z"
-"""A Monday: where a trace has no date, its first day is one."""
-GRACE: Final = 30
-"""Kubernetes' default of `terminationGracePeriodSeconds` (Pod v1 core, API reference 1.36)."""
+START: Final = "2026-01-05T00:00:00Z"  # a Monday: where a trace has no date, its first day is one
+GRACE: Final = 30  # Kubernetes' default of `terminationGracePeriodSeconds` (Pod v1 core, API reference 1.36)
 _KUEUE: Final = frozenset(
     {"ResourceFlavor", "Topology", "Cohort", "ClusterQueue", "LocalQueue", "WorkloadPriorityClass", "AdmissionCheck"}
 )

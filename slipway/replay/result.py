@@ -196,8 +196,7 @@ class LeftOut(Document):
         return f"In no figure: {self.amount}{more}. {'; '.join(why[:_REASONS])}{rest}"
 
 
-_REASONS: Final = 3
-"""Reasons that a sentence has; the document has all."""
+_REASONS: Final = 3  # reasons that a sentence has; the document has all
 
 
 class Timeline(Document):

@@ -51,8 +51,7 @@ def _placement(job: str, message: str) -> Part | None:
     return pods.held(pod, Bundle(subject=pod))
 
 
-_WAITS: Final = "waits for node"
-"""Begins what the engine says of a job whose node has been launched."""
+_WAITS: Final = "waits for node"  # begins what the engine says of a job whose node has been launched
 
 _MAXIMUM: Final = "has its maximum of"
 """What the engine says of a job that no node of a full pool has room for (sandbox/toolchain/go/replay/pools.go)."""

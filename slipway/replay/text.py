@@ -37,10 +37,8 @@ _ARCHIVES: Final[Mapping[bytes, str]] = {
     b"SQLite format 3": "an SQLite database",
 }
 """First bytes of files that a trace is often packed in, from their specifications."""
-_ALIKE: Final = 0.6
-"""Likeness of names: of two words of one name and one of the other, one is the same."""
-_ALIKE_WORDS: Final = 0.85
-"""Likeness of words: one letter of seven differs."""
+_ALIKE: Final = 0.6  # likeness of names: of two words of one name and one of the other, one is the same
+_ALIKE_WORDS: Final = 0.85  # likeness of words: one letter of seven differs
 _UTF_16: Final = (b"\xff\xfe", b"\xfe\xff")
 _EARLIEST: Final = datetime(2000, 1, 1, tzinfo=UTC)
 _LATEST: Final = datetime(2100, 1, 1, tzinfo=UTC)

@@ -232,8 +232,7 @@ class Effects:
     gone: tuple[tuple[str, str], ...] = ()  # findings that only the baseline has
 
 
-NONE: Final = Effects()
-"""Without a comparison."""
+NONE: Final = Effects()  # without a comparison
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -15,12 +15,10 @@ from slipway.report.plan import Plan, PropertyChange, ResourceChange, Verb, kind
 from spec.pricing import Amounts
 
 WIDTH: Final = 120
-ROWS: Final = 20
-"""Changes that are listed one by one; of more, each group is one line."""
+ROWS: Final = 20  # changes that are listed one by one; of more, each group is one line
 REMOVALS: Final = 10
 FINDINGS: Final = 5
-VALUE: Final = 40
-"""Characters of a value that a row shows; of a longer one it shows the property alone."""
+VALUE: Final = 40  # characters of a value that a row shows; of a longer one it shows the property alone
 _ORDER: Final = (Verb.CREATE, Verb.UPDATE, Verb.MAYBE, Verb.REPLACE, Verb.DELETE)
 _OF_TEAMS: Final = ("tenancy", "queues")
 _CHAIN: Final = re.compile(r"slipway:(?P<part>\w+):\w+")

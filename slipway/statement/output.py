@@ -15,8 +15,7 @@ from slipway.statement.split import NO_JOB, RULE, CostStatement, Row, summed, us
 COLUMNS: Final = ("team", "project", "job", "pools", "gpu_hours", "used_usd", "idle_usd", "shared_usd", "total_usd")
 WITHOUT_JOB: Final = "(without a job)"
 LEFT_OUT: Final = "(left out)"
-_JOBS: Final = 200
-"""Jobs of a team that the page shows; the CSV has all."""
+_JOBS: Final = 200  # Jobs of a team that the page shows; the CSV has all
 
 
 @dataclass(frozen=True, kw_only=True)

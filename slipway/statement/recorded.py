@@ -25,8 +25,7 @@ from spec.settings import Platform
 
 QUERY: Final = f'{{__name__=~"{"|".join((NODE, NODE_COST, POD_COST, POD_JOB, OWNER))}"}}'
 _FIX: Final = f"Export the JSON of /api/v1/query_range with the query {QUERY}"
-_MOST: Final = 1e6
-"""USD an hour of a node or pod."""
+_MOST: Final = 1e6  # USD an hour of a node or pod
 UNNAMED: Final = "no pool"
 
 

@@ -12,10 +12,8 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import Final
 
-PLATFORM: Final = "platform"
-"""Who has what no team caused."""
-NO_JOB: Final = ""
-"""The job of what a team has without a job: its share of an unused pool, its storage."""
+PLATFORM: Final = "platform"  # who has what no team caused
+NO_JOB: Final = ""  # the job of what a team has without a job: its share of an unused pool, its storage
 RULE: Final = (
     "A job pays for the part of a node that it had, while it had it.",
     (
@@ -30,8 +28,7 @@ RULE: Final = (
     f"What nobody can be given by these stays with the {PLATFORM}.",
 )
 
-Key = tuple[str, str, str]
-"""Team, project and job."""
+Key = tuple[str, str, str]  # team, project and job
 Weights = Mapping[Key, Fraction]
 
 

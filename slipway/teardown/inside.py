@@ -14,8 +14,7 @@ from sandbox.kubernetes.client import ApiError, KubeClient, NoSuchKindError, Unr
 from sandbox.kubernetes.objects import Object, Ref
 
 POLL: Final = 10.0
-RECONNECT: Final = 600.0
-"""Seconds after which a new token is fetched: one is valid for 14 minutes."""
+RECONNECT: Final = 600.0  # seconds after which a new token is fetched: one is valid for 14 minutes
 EBS: Final = "ebs.csi.aws.com"
 
 

@@ -27,8 +27,7 @@ import botocore.exceptions
 from spec import naming
 from spec.pools.keys import NODE_POOL
 
-Client = Callable[[str], Any]
-"""A boto3 client of a service, in the stack's region."""
+Client = Callable[[str], Any]  # a boto3 client of a service, in the stack's region
 CLAIM: Final = "kubernetes.io/created-for/pvc/name"
 _FILTER: Final = 200
 """Values of one filter of EC2 (EC2 User Guide, "List and filter using the CLI and API", read 2026-11)."""

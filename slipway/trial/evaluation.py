@@ -11,18 +11,15 @@ from slipway.why.bundle import Bundle, is_true
 from spec.pools import keys
 from spec.quantities import seconds
 
-REFUSES = frozenset({Layer.ADMISSION, Layer.QUOTA})
-"""Layers that refuse an object or its pods."""
+REFUSES = frozenset({Layer.ADMISSION, Layer.QUOTA})  # layers that refuse an object or its pods
 
 
 class Status(StrEnum):
     """The result of one expectation."""
 
     PASSED = "passed"
-    WAITS = "waits"
-    """Not yet."""
-    FAILED = "failed"
-    """It will not happen any more."""
+    WAITS = "waits"  # not yet
+    FAILED = "failed"  # it will not happen any more
 
 
 @dataclass(frozen=True)

@@ -22,8 +22,7 @@ CREATE: Final = "create"
 DELETE: Final = "delete"
 M = TypeVar("M", bound=Model)
 LAYERS: Final = tuple(str(layer) for layer in Layer)
-WITHIN: Final = "60s"
-"""Time that objects without a duration of their own get."""
+WITHIN: Final = "60s"  # time that objects without a duration of their own get
 
 
 class Expectation(Model):

@@ -24,8 +24,7 @@ from spec.settings import Platform
 
 USER: Final = "slipway-try"
 POLL: Final = 0.5
-CLEAN_UP: Final = 60.0
-"""Seconds that the cluster gets to remove the objects with what is below them."""
+CLEAN_UP: Final = 60.0  # seconds that the cluster gets to remove the objects with what is below them
 REFERRED: Final = frozenset(
     {"ConfigMap", "PersistentVolumeClaim", "Secret", "ServingRuntime", "TrainingRuntime", "WorkflowTemplate"}
 )
@@ -37,8 +36,7 @@ pkg/controller/jobs/trainjob, validateCreate)."""
 WAITS: Final = "waits"
 RUNS: Final = "runs"
 ENDED: Final = "ended"
-_STATES: Final = {Layer.RUNS: RUNS, Layer.FINISHED: ENDED, Layer.FAILED: ENDED}
-"""What waits is in another layer."""
+_STATES: Final = {Layer.RUNS: RUNS, Layer.FINISHED: ENDED, Layer.FAILED: ENDED}  # what waits is in another layer
 
 
 @dataclass(frozen=True)

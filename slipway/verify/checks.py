@@ -20,8 +20,7 @@ class CheckStatus(StrEnum):
     PASSED = "passed"
     FAILED = "failed"
     NEEDS_AWS = "needs AWS"
-    MEASURED = "measured"
-    """A number that nothing published can be compared with."""
+    MEASURED = "measured"  # a number that nothing published can be compared with
 
 
 @dataclass(frozen=True)

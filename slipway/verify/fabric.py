@@ -28,14 +28,12 @@ from spec.settings.platform import Platform
 # nccl-tests on two nodes of each pool with EFA: an Indexed Job of two pods, whose first one runs `mpirun`.
 
 
-NAMESPACE: Final = "slipway-verify-nccl"
-"""Namespace of these Jobs; it exists only while the command runs."""
+NAMESPACE: Final = "slipway-verify-nccl"  # namespace of these Jobs; it exists only while the command runs
 IMAGE: Final = "public.ecr.aws/hpc-cloud/nccl-tests:cuda13.0.2-efa1.48.0-ofiv1.19.0-ncclv2.30.4-1-testsv2.18.3"
 """AWS's public image (awslabs/awsome-distributed-ai#1070, 2026-04-29). CUDA 13.0 needs the driver R580, which the AMIs
 of EKS have. AWS publishes no list of digests; `--nccl-image` takes one, or a copy in a registry of yours."""
 NODES: Final = 2
-SIZE: Final = 2147483648
-"""Largest message, in bytes, for a type without a published result."""
+SIZE: Final = 2147483648  # largest message, in bytes, for a type without a published result
 _SECRET: Final = "ssh"  # noqa: S105 - the name of an object
 CONNECT: Final = """\
 set -eu

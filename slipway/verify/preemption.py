@@ -17,8 +17,7 @@ from spec.pools.resolution import resolve_all
 from spec.settings.platform import Platform
 
 NAME: Final = "slipway-verify-preemption"
-SECONDS: Final = 120.0
-"""How long Kueue may take for each of the two Jobs; it takes seconds unless its queue is long."""
+SECONDS: Final = 120.0  # how long Kueue may take for each of the two Jobs; it takes seconds unless its queue is long
 DURATION: Final = "sandbox.slipway/duration"
 """Annotation: how long the pod of a Job runs in the sandbox; by default it ends at once."""
 WHAT: Final = "a Job of higher priority preempts another in its queue"

@@ -14,10 +14,8 @@ from spec.settings.platform import Platform
 from spec.settings.teams import Team
 from spec.teams.shares import resources_of
 
-NAMESPACE: Final = "slipway-verify"
-"""Namespace of the Jobs on pools; it exists only while the command runs."""
-LABEL: Final = "platform.slipway/verify"
-"""Label of every object that the command creates."""
+NAMESPACE: Final = "slipway-verify"  # namespace of the Jobs on pools; it exists only while the command runs
+LABEL: Final = "platform.slipway/verify"  # label of every object that the command creates
 IMAGE: Final = "public.ecr.aws/amazonlinux/amazonlinux:2023-minimal"
 """With glibc, which the `nvidia-smi` of the host needs; the container runtime adds the program."""
 SHARED_MODES: Final = frozenset({"ReadWriteMany", "ReadOnlyMany"})

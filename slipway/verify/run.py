@@ -27,8 +27,7 @@ MADE: Final = (
     (KUEUE_API, "LocalQueue"), (KUEUE_API, "ClusterQueue"),
 )  # fmt: skip
 """Kinds that the command creates outside of namespaces of its own."""
-CLEAN_UP: Final = 120.0
-"""Seconds that the API server gets to remove the Jobs and the namespace."""
+CLEAN_UP: Final = 120.0  # seconds that the API server gets to remove the Jobs and the namespace
 
 
 @dataclass(kw_only=True)

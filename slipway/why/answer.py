@@ -16,37 +16,23 @@ from spec import strict_yaml
 class Layer(StrEnum):
     """What holds a workload, in the order in which a workload passes them; the last ones say that nothing does."""
 
-    ADMISSION = "admission"
-    """The API server refuses the object, or one that a controller makes for it."""
-    CONTROLLER = "controller"
-    """The controller of the object has not acted on it."""
-    QUOTA = "quota"
-    """It requests more than a ResourceQuota, a LimitRange or the team's share ever allows."""
-    QUEUE = "queue"
-    """Kueue does not admit it yet."""
-    SCHEDULER = "scheduler"
-    """The scheduler finds no node for a pod."""
-    POOL_LIMIT = "pool limit"
-    """The pool has as many nodes as it may have."""
-    EC2_CAPACITY = "EC2 capacity"
-    """EC2 has no instances of the pool's types in its zones."""
-    AWS_QUOTA = "AWS quota"
-    """The account may not have more instances."""
-    NODE = "node initialization"
-    """A node is being launched for it, or has not become ready."""
-    VOLUME = "volume"
-    """A claim is missing or not bound, or a volume is not attached or mounted."""
-    IMAGE = "image"
-    """The image is not pulled."""
-    CONTAINER = "container"
-    """A container does not start, or ends and is restarted, or is not ready."""
+    ADMISSION = "admission"  # the API server refuses the object, or one that a controller makes for it
+    CONTROLLER = "controller"  # the controller of the object has not acted on it
+    QUOTA = "quota"  # it requests more than a ResourceQuota, a LimitRange or the team's share ever allows
+    QUEUE = "queue"  # Kueue does not admit it yet
+    SCHEDULER = "scheduler"  # the scheduler finds no node for a pod
+    POOL_LIMIT = "pool limit"  # the pool has as many nodes as it may have
+    EC2_CAPACITY = "EC2 capacity"  # EC2 has no instances of the pool's types in its zones
+    AWS_QUOTA = "AWS quota"  # the account may not have more instances
+    NODE = "node initialization"  # a node is being launched for it, or has not become ready
+    VOLUME = "volume"  # a claim is missing or not bound, or a volume is not attached or mounted
+    IMAGE = "image"  # the image is not pulled
+    CONTAINER = "container"  # a container does not start, or ends and is restarted, or is not ready
     FAILED = "failed"
     RUNS = "runs"
     FINISHED = "finished"
-    ACCEPTED = "accepted"
-    """Of a file: nothing is known that would hold it."""
-    UNREAD = "not read"
-    """Nothing is known of the state of its kind."""
+    ACCEPTED = "accepted"  # of a file: nothing is known that would hold it
+    UNREAD = "not read"  # nothing is known of the state of its kind
 
 
 NOTHING_HOLDS: Final = frozenset({Layer.RUNS, Layer.FINISHED, Layer.ACCEPTED, Layer.UNREAD})

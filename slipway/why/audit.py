@@ -13,15 +13,12 @@ _T = TypeVar("_T")
 FAILURE: Final = "validation.policy.admission.k8s.io/validation_failure"
 """Annotation of a request that a binding with the action Audit let through: a list with one failure (kubernetes.io,
 "Audit Annotations"; k8s.io/apiserver 1.36, pkg/admission/plugin/policy/validating/dispatcher.go)."""
-_COMPLETE: Final = "ResponseComplete"
-"""The stage whose event has all annotations (audit.k8s.io/v1)."""
+_COMPLETE: Final = "ResponseComplete"  # the stage whose event has all annotations (audit.k8s.io/v1)
 _REFUSED: Final = 400
 _LONGEST: Final = 2**22
 """Characters of a line. An object, which an event may have twice, has at most 1.5 MiB (etcd, --max-request-bytes)."""
-_TIME: Final = re.compile(r"\d{4}-\d\d-\d\dT\S+ (?=\{)")
-"""Before each event in an export of CloudWatch to S3."""
-_SHOWN: Final = 10
-"""Lines that an error names, and objects of one rule that the text names."""
+_TIME: Final = re.compile(r"\d{4}-\d\d-\d\dT\S+ (?=\{)")  # before each event in an export of CloudWatch to S3
+_SHOWN: Final = 10  # lines that an error names, and objects of one rule that the text names
 
 
 @dataclass(frozen=True)

@@ -36,8 +36,7 @@ Path = tuple[str | int, ...]
 NAMESPACE: Final = "namespace"
 _CLAIM: Final = "PersistentVolumeClaim"
 _ACCOUNT: Final = "ServiceAccount"
-KNOWN: Final = (_CLAIM, _ACCOUNT)
-"""Kinds of core objects whose names a fix reads, if there is a cluster."""
+KNOWN: Final = (_CLAIM, _ACCOUNT)  # kinds of core objects whose names a fix reads, if there is a cluster
 _OF_VOLUME: Final = "volumes[].ephemeral.volumeClaimTemplate.spec"
 _CLAIM_SPECS: Final = {
     _CLAIM: ["spec"],
@@ -45,8 +44,7 @@ _CLAIM_SPECS: Final = {
     "StatefulSet": ["spec.volumeClaimTemplates[].spec", f"spec.template.spec.{_OF_VOLUME}"],
 }
 """Where claims are declared, by kind."""
-EXISTING: Final = "what the cluster has"
-"""In place of a rule: what is changed is not there, or a feature that is off."""
+EXISTING: Final = "what the cluster has"  # in place of a rule: what is changed is not there, or a feature that is off
 _FEATURES: Final = (
     Fill(
         paths={"JobSet": ["spec.failurePolicy.rules[]"]},

@@ -20,8 +20,7 @@ from spec.jobs import GATE, QUEUE
 from spec.settings.admission import Action, Admission
 from spec.teams.labels import JOB_USD, PRIORITIES, TEAM
 
-USER: Final = "slipway-why"
-"""Name of the member of a team who would create the object."""
+USER: Final = "slipway-why"  # name of the member of a team who would create the object
 GPU_POOL: Final = "rule gpuPool: "
 """Begins the refusal of pods with GPUs that fit no pool (`components.admission.gpus`)."""
 _RETRIES: Final = 6

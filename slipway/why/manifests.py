@@ -28,8 +28,7 @@ from spec.teams.labels import TEAM
 # Whether the API server would accept a manifest and its pods: requests of a dry run, with a team member's rights.
 
 
-USER: Final = judge.USER
-"""Name under which an administrator's dry run acts as a member of a team."""
+USER: Final = judge.USER  # name under which an administrator's dry run acts as a member of a team
 _OPTIONS: Final = {"dryRun": "All", "fieldValidation": "Strict", "fieldManager": USER}
 
 

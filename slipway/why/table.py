@@ -33,8 +33,7 @@ class Finding:
 
     layer: Layer
     problem: Problem
-    decoding: bool = False
-    """Whether the API server refuses it before it asks any rule."""
+    decoding: bool = False  # whether the API server refuses it before it asks any rule
 
     @property
     def part(self) -> Part:

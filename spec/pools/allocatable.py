@@ -44,8 +44,7 @@ class Allocatable:
 
 
 Amounts = Mapping[str, Decimal]
-WHOLE: Final = "node"
-"""A resource of which each node has one: what requests it shares its node with nothing that does."""
+WHOLE: Final = "node"  # a resource of which each node has one: what requests it shares its node with nothing that does
 _PODS: Final = 110
 
 

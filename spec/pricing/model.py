@@ -203,8 +203,7 @@ class Pricer:
     """Creates lines with the prices of a region."""
 
     book: Book
-    day: date = field(default_factory=clock.today)
-    """Day of the estimate, which is that of prices of the stack file."""
+    day: date = field(default_factory=clock.today)  # day of the estimate, which is that of prices of the stack file
 
     def line(  # noqa: PLR0913 - a line has that many parts
         self,

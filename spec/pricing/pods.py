@@ -84,8 +84,7 @@ def device_prices(platform: Platform) -> dict[str, dict[str, int]]:
     return found
 
 
-_JOB_HOURS: Final = 72
-"""Three days: a tenth of a month, as of a budget."""
+_JOB_HOURS: Final = 72  # three days: a tenth of a month, as of a budget
 
 
 def job_usd(platform: Platform) -> dict[str, int]:

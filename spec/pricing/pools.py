@@ -210,8 +210,7 @@ def _named(known: dict[InstanceType, prices.Price]) -> str:
 
 WEEK: Final = 168
 _DAY: Final = 24 * 60
-_FIRST: Final = date(2026, 1, 5)
-"""A Monday; the 364 days from it are 52 whole weeks."""
+_FIRST: Final = date(2026, 1, 5)  # a Monday; the 364 days from it are 52 whole weeks
 _DAYS: Final = 364
 _WORDS: Final[Mapping[str, int]] = {
     **{name: at for at, name in enumerate(("SUN", "MON", "TUE", "WED", "THU", "FRI", "SAT"))},

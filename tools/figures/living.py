@@ -16,11 +16,9 @@ from slipway.trial.run import submit
 from spec.errors import SlipwayError
 from spec.jobs import KUEUE_API
 
-POLL: Final = 0.5
-"""Seconds between two looks at the cluster. Times are those of its objects, which have whole seconds."""
+POLL: Final = 0.5  # Seconds between two looks at the cluster. Times are those of its objects, which have whole seconds.
 _IMAGE: Final = "registry.example.com/training:1.0.0"
-_CLAIM: Final = "checkpoints"
-"""The claim of a team's namespace that a pod on a Spot node must mount."""
+_CLAIM: Final = "checkpoints"  # the claim of a team's namespace that a pod on a Spot node must mount
 _JOB: Final = "batch.kubernetes.io/job-name"
 _LIMIT: Final = 86_400
 

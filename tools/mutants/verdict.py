@@ -17,8 +17,7 @@ LIMIT_TIMES: Final = 4.0
 BASELINE_SECONDS: Final = 1800.0
 _PASSED: Final = 0
 _NOTHING_COLLECTED: Final = 5
-_BAD_USAGE: Final = 4
-"""Exit codes of pytest 9.1 (docs.pytest.org, "Exit codes")."""
+_BAD_USAGE: Final = 4  # exit codes of pytest 9.1 (docs.pytest.org, "Exit codes")
 
 
 class Verdict(Enum):

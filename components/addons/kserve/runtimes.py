@@ -24,8 +24,7 @@ from spec.pools.pool_spec import PoolSpec
 from spec.quantities import CPU, MEMORY, format_mebibytes, quantity
 from spec.settings.pools import Role
 
-MODELS: Final = "/mnt/models"
-"""Where KServe puts the model before the server starts."""
+MODELS: Final = "/mnt/models"  # where KServe puts the model before the server starts
 HTTP: Final = 8080
 _FILLED: Final = 90
 """Percent of a GPU's memory that vLLM fills by default (`gpu_memory_utilization`, vllm/config/cache.py). On a shared
@@ -121,8 +120,7 @@ METRICS_PATH: Final = "prometheus.kserve.io/path"
 """Annotations of a runtime, which KServe copies to its pods; the PodMonitor `slipway-serving` reads them."""
 _CPU: Final = {"requests": {CPU: "1", MEMORY: "2Gi"}, "limits": {MEMORY: "2Gi"}}
 _CPU_STEP: Final = 100
-_MEMORY_STEP: Final = 256
-"""Requests are multiples of 0.1 vCPU and 256 MiB."""
+_MEMORY_STEP: Final = 256  # requests are multiples of 0.1 vCPU and 256 MiB
 
 
 @dataclass(frozen=True, kw_only=True)

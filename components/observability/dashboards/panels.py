@@ -64,11 +64,9 @@ class Panel:
     maximum: float | None = None
 
 
-stat: Final = partial(Panel, kind="stat", width=6)
-"""One number."""
+stat: Final = partial(Panel, kind="stat", width=6)  # one number
 table: Final = partial(Panel, kind="table")
-share: Final = partial(Panel, unit="percentunit", maximum=1)
-"""A graph from 0 to 100 %."""
+share: Final = partial(Panel, unit="percentunit", maximum=1)  # a graph from 0 to 100 %
 
 
 @dataclass(frozen=True, kw_only=True)

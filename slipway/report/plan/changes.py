@@ -66,8 +66,7 @@ class Verb(StrEnum):
     """The operation on a resource, as far as it can be predicted; sorted by importance to the reader."""
 
     REPLACE = "replace"
-    MAYBE = "update or replace"
-    """The resource changes, but it is not known whether AWS applies the change in place."""
+    MAYBE = "update or replace"  # the resource changes, but it is not known whether AWS applies the change in place
     DELETE = "delete"
     UPDATE = "update"
     CREATE = "create"
@@ -161,8 +160,7 @@ class Plan:
         return dict(sorted(kinds.items()))
 
 
-NOTHING: Final = Plan()
-"""The plan if no comparison was requested."""
+NOTHING: Final = Plan()  # the plan if no comparison was requested
 
 
 def ordered(changes: list[ResourceChange]) -> tuple[ResourceChange, ...]:
@@ -205,8 +203,7 @@ def kind(token: str) -> str:
 RELEASE: Final = "kubernetes:helm.sh/v3:Release"
 _OF_RELEASE: Final = ("name", "namespace")
 """A changed name or namespace is another release (pulumi-kubernetes v4.34.2, provider/pkg/provider/helm_release.go)."""
-_SETTINGS: Final = Settings(config_map_mutable=True)
-"""As the platform's provider is set (infra/providers.py)."""
+_SETTINGS: Final = Settings(config_map_mutable=True)  # as the platform's provider is set (infra/providers.py)
 
 
 def forces_new(type_token: str, path: Path, old: Mapping[str, Any], new: Mapping[str, Any]) -> bool | None:

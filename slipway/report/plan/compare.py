@@ -38,8 +38,7 @@ from spec.settings import ConfigurationError, load, read_stack
 # Compares two renderings of a stack, resource by resource, by URN.
 
 
-Data = Mapping[str, Any]
-"""An entry of `resources.json` of a rendering (`slipway.render.layout.as_data`)."""
+Data = Mapping[str, Any]  # an entry of `resources.json` of a rendering (`slipway.render.layout.as_data`)
 
 _OPTIONS: Final = ("protect", "retainOnDelete")
 """Options whose change is shown; others (dependencies, timeouts, providers) don't change the resource."""
@@ -145,8 +144,7 @@ def _dependent(one: Data, keys: Sequence[str], replaced: str, own: tuple[Propert
 
 
 _MINUTES: Final = 10
-_LINES: Final = 6
-"""Lines of a failed rendering's error output that are reported."""
+_LINES: Final = 6  # lines of a failed rendering's error output that are reported
 
 
 @dataclass(frozen=True, kw_only=True)

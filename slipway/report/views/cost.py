@@ -28,8 +28,7 @@ from spec.settings.pools import Provisioner, Role
 # The monthly cost of the stack, by pool, team and service.
 
 
-MOVERS: Final = 6
-"""Number of lines of a cost difference that are shown."""
+MOVERS: Final = 6  # number of lines of a cost difference that are shown
 _NONE: Final[Mapping[str, str]] = {"pool": "no pool", "team": "platform (no team)"}
 
 
