@@ -42,17 +42,11 @@ _IS_RESTRICTED: Final = (
 
 @dataclass(frozen=True)
 class Step:
-    """One field, and the rule whose violation it fixes.
+    """One field, and the rule whose violation it fixes."""
 
-    Attributes:
-        rule: Name of the rule, or of the Pod Security level.
-        fill: The field.
-        condition: CEL expression that must be true as well.
-    """
-
-    rule: str
-    fill: Fill
-    condition: str = "true"
+    rule: str  # name of the rule, or of the Pod Security level
+    fill: Fill  # the field
+    condition: str = "true"  # CEL expression that must be true as well
 
 
 def steps(rules: Iterable[Rule]) -> tuple[Step, ...]:

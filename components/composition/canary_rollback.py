@@ -99,15 +99,10 @@ def _version_of(mark: str) -> str | None:
 
 @dataclass(frozen=True)
 class Graph:
-    """An InferenceGraph whose canary may be rolled back, as it was read.
+    """An InferenceGraph whose canary may be rolled back, as it was read."""
 
-    Attributes:
-        api: The API server.
-        manifest: The whole object.
-    """
-
-    api: Api
-    manifest: Mapping[str, Any]
+    api: Api  # the API server
+    manifest: Mapping[str, Any]  # the whole object
 
     @property
     def meta(self) -> Mapping[str, Any]:

@@ -33,19 +33,13 @@ FOLDER: Final = "/scripts"
 
 @dataclass(frozen=True, kw_only=True)
 class Script:
-    """One CronJob.
+    """One CronJob."""
 
-    Attributes:
-        name: Its name, and that of its account and ConfigMap.
-        every: Cron expression, in UTC.
-        modules: The script, last, after the modules that it imports; each has its place in the pod as here.
-        changes: API group and plural of the objects that it changes.
-    """
-
-    name: str
-    every: str
+    name: str  # its name, and that of its account and ConfigMap
+    every: str  # cron expression, in UTC
     modules: tuple[ModuleType, ...]
-    changes: tuple[str, str]
+    """The script, last, after the modules that it imports; each has its place in the pod as here."""
+    changes: tuple[str, str]  # API group and plural of the objects that it changes
 
     @property
     def role(self) -> str:

@@ -29,21 +29,13 @@ Severity = Literal["info", "warning", "critical"]
 
 @dataclass(frozen=True, kw_only=True)
 class Alert:
-    """One alert.
+    """One alert."""
 
-    Attributes:
-        name: Name in CamelCase: `GpuIdle`. Its page is docs/runbooks/gpu-idle.md.
-        expression: PromQL expression; its label `team` names the team to notify.
-        after: How long the expression must be true (`for`).
-        severity: How soon it needs attention.
-        summary: One line for the recipient; may contain labels and the value.
-    """
-
-    name: str
-    expression: str
-    after: str
-    severity: Severity
-    summary: str
+    name: str  # name in CamelCase: `GpuIdle`. Its page is docs/runbooks/gpu-idle.md
+    expression: str  # PromQL expression; its label `team` names the team to notify
+    after: str  # how long the expression must be true (`for`)
+    severity: Severity  # how soon it needs attention
+    summary: str  # one line for the recipient; may contain labels and the value
 
     @property
     def page(self) -> str:
@@ -197,17 +189,11 @@ class Checkpoints:
     A volume has `kubelet_volume_stats_used_bytes` only if its CSI driver reports the usage. The EBS driver does; that
     of FSx for Lustre doesn't (kubernetes-sigs/aws-fsx-csi-driver v1.9.0, pkg/driver/node.go: `nodeCaps` is empty,
     `NodeGetVolumeStats` unimplemented), and that of EFS only on request, every four hours (aws-efs-csi-driver, chart
-    4.4.1, `node.volMetricsOptIn`; read 2026-11). There only the process can say that it wrote a checkpoint.
+    4.4.1, `node.volMetricsOptIn`; read 2026-11). There only the process can say that it wrote a checkpoint."""
 
-    Attributes:
-        running: Jobs that run and mount the checkpoints.
-        reported: Unix time of the last checkpoint, of jobs whose processes export it.
-        changes: Changes of the volume's usage in the window, of namespaces whose volume reports it.
-    """
-
-    running: str
-    reported: str
-    changes: str
+    running: str  # Jobs that run and mount the checkpoints
+    reported: str  # unix time of the last checkpoint, of jobs whose processes export it
+    changes: str  # changes of the volume's usage in the window, of namespaces whose volume reports it
 
 
 def _checkpoints(window: str) -> Checkpoints:

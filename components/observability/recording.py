@@ -104,17 +104,11 @@ GPU_RESOURCES: Final = 'resource=~"nvidia_com_(gpu|mig_.+)"'
 
 @dataclass(frozen=True, kw_only=True)
 class Record:
-    """One recording rule.
+    """One recording rule."""
 
-    Attributes:
-        name: Name of the series.
-        expression: PromQL expression.
-        labels: Labels that it adds.
-    """
-
-    name: str
-    expression: str
-    labels: Mapping[str, str]
+    name: str  # name of the series
+    expression: str  # PromQL expression
+    labels: Mapping[str, str]  # labels that it adds
 
     @property
     def rule(self) -> dict[str, Any]:

@@ -29,21 +29,15 @@ SLOW_MS: Final = 1000  # minimum duration of a logged statement, in milliseconds
 
 @dataclass(frozen=True, kw_only=True)
 class Engine:
-    """A database engine.
+    """A database engine."""
 
-    Attributes:
-        title: How its project writes its name.
-        version: Major version; RDS applies minor versions automatically, in the maintenance window.
-        port: TCP port.
-        parameters: Parameters that differ from RDS's defaults, or must not change: TLS alone, and slow statements.
-        logs: Log types that RDS exports (botocore 1.44.5, rds CreateDBInstance, `EnableCloudwatchLogsExports`).
-    """
-
-    title: str
-    version: str
-    port: int
+    title: str  # how its project writes its name
+    version: str  # major version; RDS applies minor versions automatically, in the maintenance window
+    port: int  # TCP port
     parameters: Mapping[str, str]
+    """Parameters that differ from RDS's defaults, or must not change: TLS alone, and slow statements."""
     logs: tuple[str, ...]
+    """Log types that RDS exports (botocore 1.44.5, rds CreateDBInstance, `EnableCloudwatchLogsExports`)."""
 
 
 ENGINES: Final[Mapping[EngineName, Engine]] = {

@@ -168,38 +168,25 @@ def namespace_manifest(
 
 @dataclass(frozen=True, kw_only=True)
 class TeamFacts:
-    """What the objects of all teams depend on, known from the stack file.
-
-    Attributes:
-        pools: Pools by name.
-        addons: Add-ons of the cluster.
-        network: Ranges of VPC and pods; None if unknown.
-        protect: Protect namespaces and volumes from deletion, by default.
-        job_usd: What one job of each team may cost, in USD, by the team's name.
-        roles: Prefix of the names of its ClusterRoles.
-    """
+    """What the objects of all teams depend on, known from the stack file."""
 
     pools: Mapping[str, PoolSpec]
-    addons: Addons = field(default_factory=Addons)
-    network: Network | None = None
-    protect: bool = False
+    addons: Addons = field(default_factory=Addons)  # add-ons of the cluster
+    network: Network | None = None  # ranges of VPC and pods; None if unknown
+    protect: bool = False  # protect namespaces and volumes from deletion, by default
     job_usd: Mapping[str, int] = field(default_factory=dict)
-    roles: str = PREFIX
+    """What one job of each team may cost, in USD, by the team's name."""
+    roles: str = PREFIX  # prefix of the names of its ClusterRoles
 
 
 @dataclass(frozen=True, kw_only=True)
 class TeamContext(TeamFacts):
-    """What all teams depend on.
-
-    Attributes:
-        cluster: The cluster.
-        storage: Buckets and file systems; without any, namespaces have no volumes and no permissions in AWS.
-        installed: Add-ons whose kinds are counted once they are there.
-    """
+    """What all teams depend on."""
 
     cluster: Cluster
     storage: StorageOutputs | None = None
-    installed: Sequence[pulumi.Resource] = ()
+    """Buckets and file systems; without any, namespaces have no volumes and no permissions in AWS."""
+    installed: Sequence[pulumi.Resource] = ()  # add-ons whose kinds are counted once they are there
 
 
 @dataclass(frozen=True, kw_only=True)
