@@ -126,7 +126,7 @@ _STEP: Final = 5
 class Level:
     """What the policies of an environment require beyond the defaults (`policies/levels`)."""
 
-    zones: int  # availability Zones
+    zones: int  # Availability Zones
     settings: Mapping[str, Mapping[str, Any]]  # settings by section, which are merged with those of every stack
     pinned: bool = False  # whether nodes need a release of their AMI
     private: bool = False  # whether the API server may have no public endpoint

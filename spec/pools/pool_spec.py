@@ -51,7 +51,7 @@ class PoolSpec:
     gpu_count: int  # GPUs of one machine
     mig: MigGeometry | None  # how they are partitioned; None without MIG settings
     sharing: GpuSharing | None  # how pods share them; None if each pod has its own
-    efa_count: int  # elastic Fabric Adapters of every machine
+    efa_count: int  # Elastic Fabric Adapters of every machine
     zones: tuple[str, ...]  # names of its zones, sorted: those that offer its types, where the stack declares zone IDs
     kubernetes: str  # minor version of its nodes
     ami_release: str | None
