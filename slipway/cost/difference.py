@@ -12,13 +12,13 @@ from typing import Any, Final
 
 from slipway.cost.estimates import (
     Row,
-    aligned,
     fitted,
     folded,
     foreign_prices,
     money,
     monthly,
     number,
+    numbered,
     three,
     titled,
     unpriced,
@@ -149,7 +149,7 @@ def changes(result: Difference, name: str, *, wide: bool = False) -> str:
     head = f"Compared with {name}, a month (730 h). Both settings are priced with today's program and today's prices."
     parts = [
         head if wide else folded(head),
-        "\n".join(aligned(rows, _TEXT) if wide else fitted([(*row[:_TEXT], *row[-3:]) for row in rows])),
+        "\n".join(numbered(rows, _TEXT) if wide else fitted([(*row[:_TEXT], *row[-3:]) for row in rows])),
         "\n".join(f"newly unpriced: {item.what} ({item.why})" for item in result.new),
         "\n".join(f"no longer unpriced: {item.what}" for item in result.gone),
         foreign_prices(result.after.region),

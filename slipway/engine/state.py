@@ -17,9 +17,6 @@ from spec.naming import PROJECT
 # The state of a stack: its resources, which of them are protected, and pending operations.
 
 
-STACK_TYPE = "pulumi:pulumi:Stack"
-
-
 @dataclass(frozen=True)
 class StackResource:
     """One resource of a state."""

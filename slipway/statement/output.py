@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from slipway.cost.estimates import aligned, folded
+from slipway.cost.estimates import folded, numbered
 from slipway.replay.page import environment
 from slipway.report.page import cents as dollars
 from slipway.statement.charges import Period
@@ -82,9 +82,9 @@ def text(shown: Shown) -> str:
             *(folded(text) for text in (shown.period.left_out.sentence,) if text),
             folded(f"statement of stack {shown.stack}: {shown.title}"),
             "",
-            *aligned(list(_teams(statement)), 1),
+            *numbered(list(_teams(statement)), 1),
             "",
-            *aligned([("bill", "USD"), *_items(statement), ("total", f"{usd(statement.cents):,}")], 1),
+            *numbered([("bill", "USD"), *_items(statement), ("total", f"{usd(statement.cents):,}")], 1),
             "",
             *(folded(note) for note in (*shown.period.notes, *_pointer(shown))),
         ]
