@@ -15,21 +15,31 @@ VERSION: Final = "platform.slipway/canary-version"
 """Annotation of a canary's InferenceService: its version. KServe copies it to the pods (v0.20.0,
 pkg/controller/v1beta1/inferenceservice/components/predictor.go, `buildPredictorResources`)."""
 STABLE: Final = "stable"
-CANARY: Final = "canary"  # names of the two steps of the splitter
-SELECTORS: Final = 4  # maximum number of selectors of a sum: each is a query
+CANARY: Final = "canary"
+"""Names of the two steps of the splitter."""
+SELECTORS: Final = 4
+"""Maximum number of selectors of a sum: each is a query."""
 _LABEL: Final = r'[a-zA-Z_][a-zA-Z0-9_]{0,63}="[^"\\{}\n]{0,64}"'
 _SELECTOR: Final = re.compile(rf"([a-zA-Z_:][a-zA-Z0-9_:]{{0,127}})(?:\{{({_LABEL}(?:,{_LABEL})*)\}})?")
 
 
 @dataclass(frozen=True, kw_only=True)
 class Rollback:
-    """By which failures a canary is rolled back."""
+    """By which failures a canary is rolled back.
 
-    service: str  # InferenceService of the canary
-    version: str  # value of the annotation `VERSION` of the pods that count
-    max_error_percent: float  # maximum share of failed requests, in percent
-    failed: tuple[str, ...]  # selectors of counters whose sum is the number of requests that the server failed
-    answered: tuple[str, ...]  # selectors of counters whose sum is the number of all requests that it answered
+    Attributes:
+        service: InferenceService of the canary.
+        version: Value of the annotation `VERSION` of the pods that count.
+        max_error_percent: Maximum share of failed requests, in percent.
+        failed: Selectors of counters whose sum is the number of requests that the server failed.
+        answered: Selectors of counters whose sum is the number of all requests that it answered.
+    """
+
+    service: str
+    version: str
+    max_error_percent: float
+    failed: tuple[str, ...]
+    answered: tuple[str, ...]
 
 
 def matched(selector: str) -> tuple[str, str] | None:

@@ -29,17 +29,22 @@ from components.composition.in_cluster import Api, ask, in_cluster, warn
 
 GRAPHS = "/apis/serving.kserve.io/v1alpha1/namespaces/{}/inferencegraphs"
 STEPS = "/spec/nodes/root/steps"
-MARK = f"/metadata/annotations/{ROLLED_BACK.replace('/', '~1')}"  # where a JSON patch finds them
-SERVICE = "serving.kserve.io/inferenceservice"  # label of a model's pods with the name of its InferenceService
+MARK = f"/metadata/annotations/{ROLLED_BACK.replace('/', '~1')}"
+"""Where a JSON patch finds them."""
+SERVICE = "serving.kserve.io/inferenceservice"
+"""Label of a model's pods with the name of its InferenceService."""
 BY = "slipway-canary-rollback"
-EVERYTHING = 100  # percent, and the sum of the weights of a splitter
+EVERYTHING = 100
+"""Percent, and the sum of the weights of a splitter."""
 NEXT = "Remove the canary, or give a new version"
-BUDGET = 60  # seconds for one namespace: the graphs of a team don't delay those of others for longer
+BUDGET = 60
+"""Seconds for one namespace: the graphs of a team don't delay those of others for longer."""
 FAILURES = (OSError, http.client.HTTPException, ValueError, KeyError, TypeError)
 """What an API, or an object that is not as expected, raises."""
 
 Say = Callable[[str], None]
-Count = Callable[[str], float | None]  # value of a query that has one sample; None if it finds nothing
+Count = Callable[[str], float | None]
+"""Value of a query that has one sample; None if it finds nothing."""
 
 
 @dataclass(frozen=True)
@@ -99,10 +104,15 @@ def _version_of(mark: str) -> str | None:
 
 @dataclass(frozen=True)
 class Graph:
-    """An InferenceGraph whose canary may be rolled back, as it was read."""
+    """An InferenceGraph whose canary may be rolled back, as it was read.
 
-    api: Api  # the API server
-    manifest: Mapping[str, Any]  # the whole object
+    Attributes:
+        api: The API server.
+        manifest: The whole object.
+    """
+
+    api: Api
+    manifest: Mapping[str, Any]
 
     @property
     def meta(self) -> Mapping[str, Any]:

@@ -20,12 +20,14 @@ from components.composition.in_cluster import Api, ask, in_cluster, warn
 
 WORKLOAD = "kueue.x-k8s.io/workload"
 WORKLOADS = "/apis/kueue.x-k8s.io/v1beta2/namespaces/{}/workloads"
-WARNED = "platform.slipway/gpus-idle-since"  # annotation of a Workload: when its team was warned
+WARNED = "platform.slipway/gpus-idle-since"
+"""Annotation of a Workload: when its team was warned."""
 KEEP = "platform.slipway/keep-gpus-until"
 """Annotation of a pod: until when its job keeps its GPUs, whatever they do (RFC 3339)."""
 DEVICES = "nvidia.com/"
 ACTIVE = "slipway:gpu:active"
-USED = 0.05  # share of its time for which a GPU in use works at least; the alert GpuIdle has the same
+USED = 0.05
+"""Share of its time for which a GPU in use works at least; the alert GpuIdle has the same."""
 
 
 @dataclass(frozen=True)

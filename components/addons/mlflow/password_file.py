@@ -15,8 +15,10 @@ import time
 from pathlib import Path
 from typing import Any
 
-PLACE = "${password}"  # where a template has the password, within double quotes
-SECONDS = 60  # seconds between polls; for that long after a rotation, new connections may be refused and are retried
+PLACE = "${password}"
+"""Where a template has the password, within double quotes."""
+SECONDS = 60
+"""Seconds between polls; for that long after a rotation, new connections may be refused and are retried."""
 
 
 def line(secret: str) -> str:

@@ -8,7 +8,8 @@ import os
 import sys
 from typing import Any
 
-LOCK = 7215  # advisory lock with which servers that start together take turns
+LOCK = 7215
+"""Advisory lock with which servers that start together take turns."""
 
 
 def create(connection: Any, database: str) -> bool:
