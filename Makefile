@@ -64,7 +64,7 @@ scanners: setup ## Checkov, zizmor, ShellCheck, actionlint and MkDocs, for the t
 site: setup ## the documentation as a website in build/site/html, with search; needs a network the first time
 	@PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python -m tools.site
 
-weigh: setup ## lines and files by package, seconds of tests, and what one add-on, rule or type costs
+weigh: setup ## lines and files by package, and what one add-on, rule or type costs
 	@$(BIN)/python -m tools.weigh
 
 sbom: setup ## what a release consists of and installs, as CycloneDX in build/release/sbom.cdx.json

@@ -40,8 +40,7 @@ class Bill(pulumi.ComponentResource):
 
 # A budget has at most ten notifications, each with one topic (botocore 1.44.5, budgets `Notification`): the settings
 # allow nine thresholds, and the forecast is the tenth.
-FORECAST: Final = 100
-"""Percent of a budget above which a forecast sends a notification."""
+FORECAST: Final = 100  # percent of a budget above which a forecast sends a notification
 
 
 @dataclass(frozen=True, kw_only=True)

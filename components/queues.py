@@ -49,8 +49,7 @@ from spec.settings.teams import PriorityName, Share, Team
 from spec.teams import labels
 from spec.teams.shares import amounts, resources_of, shareable
 
-_RANK: Final = (Market.RESERVED, Market.ON_DEMAND, Market.SPOT)
-"""At the same price, prepaid capacity comes first."""
+_RANK: Final = (Market.RESERVED, Market.ON_DEMAND, Market.SPOT)  # at the same price, prepaid capacity comes first
 _EXPENSIVE: Final = Decimal("Infinity")
 
 
@@ -126,8 +125,7 @@ def topology(spec: PoolSpec) -> dict[str, Any]:
     return {"apiVersion": KUEUE_API, "kind": "Topology", "metadata": {"name": spec.name}, "spec": {"levels": levels}}
 
 
-NAME: Final = "multikueue"
-"""Name of the AdmissionCheck and of its configuration."""
+NAME: Final = "multikueue"  # name of the AdmissionCheck and of its configuration
 
 
 def remote_manifests(settings: Settings) -> dict[str, dict[str, Any]]:
@@ -164,8 +162,7 @@ def _manifest(kind: str, name: str, spec: dict[str, Any]) -> dict[str, Any]:
     return {"apiVersion": KUEUE_API, "kind": kind, "metadata": {"name": name}, "spec": spec}
 
 
-LOCAL_QUEUE: Final = "default"
-"""Name of the LocalQueue for jobs that name none."""
+LOCAL_QUEUE: Final = "default"  # name of the LocalQueue for jobs that name none
 
 
 def cluster_queue(

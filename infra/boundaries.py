@@ -33,50 +33,31 @@ from spec.settings.platform import Platform
 from spec.settings.teams import PriorityName
 
 Manifest = Mapping[str, Any]
-Identity = tuple[str, str, str]
-"""Type token, namespace (empty for an object of the cluster) and name."""
+Identity = tuple[str, str, str]  # type token, namespace (empty for an object of the cluster) and name
 
 
 @dataclass(frozen=True, kw_only=True)
 class Entry:
-    """An access entry of the stack file.
+    """An access entry of the stack file."""
 
-    Attributes:
-        groups: Its Kubernetes groups.
-        policy: Its access policy, if it has one.
-        namespaces: Namespaces of the policy; all if empty.
-        team: The team whose member it is, or "".
-    """
-
-    groups: frozenset[str]
-    policy: AccessPolicy | None = None
-    namespaces: frozenset[str] = frozenset()
-    team: str = ""
+    groups: frozenset[str]  # its Kubernetes groups
+    policy: AccessPolicy | None = None  # its access policy, if it has one
+    namespaces: frozenset[str] = frozenset()  # namespaces of the policy; all if empty
+    team: str = ""  # the team whose member it is, or ""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Boundaries:
-    """The boundaries of a stack.
+    """The boundaries of a stack."""
 
-    Attributes:
-        objects: Objects of the cluster.
-        teams: Team of each team namespace.
-        addons: Namespaces of the platform's own software, installed or not.
-        entries: Access entries of people by their principal.
-        groups: Kubernetes groups of those entries, with the team whose members they are, or "".
-        extensions: Objects that the settings name and the program's code declares.
-        off: Admission rules that the settings turn off, for all teams or for one.
-        admission: Makes the admission rules, whether they are on or off.
-    """
-
-    objects: Mapping[Identity, Manifest]
-    teams: Mapping[str, str]
-    addons: frozenset[str]
-    entries: Mapping[str, Entry]
-    groups: Mapping[str, str]
-    extensions: Mapping[Identity, Extension]
-    off: frozenset[str]
-    admission: Callable[[], Sequence[Rule]]
+    objects: Mapping[Identity, Manifest]  # objects of the cluster
+    teams: Mapping[str, str]  # team of each team namespace
+    addons: frozenset[str]  # namespaces of the platform's own software, installed or not
+    entries: Mapping[str, Entry]  # access entries of people by their principal
+    groups: Mapping[str, str]  # Kubernetes groups of those entries, with the team whose members they are, or ""
+    extensions: Mapping[Identity, Extension]  # objects that the settings name and the program's code declares
+    off: frozenset[str]  # admission rules that the settings turn off, for all teams or for one
+    admission: Callable[[], Sequence[Rule]]  # makes the admission rules, whether they are on or off
 
     def of_platform(self, namespace: str) -> bool:
         """Whether a namespace is for the cluster's or the platform's own software."""

@@ -98,8 +98,7 @@ def _runtimes(platform: Platform) -> Mapping[str, NamedRuntime]:
     return named(resolve_all(platform), kserve.runtimes) if kserve else {}
 
 
-STACKS: Final = Path("../../stacks")
-"""Folder of the stack files, relative to the folder of an example program."""
+STACKS: Final = Path("../../stacks")  # folder of the stack files, relative to the folder of an example program
 
 
 def connect() -> tuple[Target, pulumi.ResourceOptions]:

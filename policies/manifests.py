@@ -83,7 +83,6 @@ def findings_for_manifests(
 
     Args:
         manifests: Objects of the Kubernetes API.
-        stack: Name of the stack.
         today: Date for the expiry of suppressions.
         namespace: Namespace of objects that name none: that of the release.
         suppressions: Suppressions; by default those of the pack.

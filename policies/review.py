@@ -16,8 +16,7 @@ from policies.suppressions import Suppressions, made
 from spec import strict_yaml
 
 LEVEL: Final = "enforcementLevel"
-TYPES: Final = ("policies/reviewed.py", "policies/resources/tokens.py")
-"""Files that spell out the reviewed types."""
+TYPES: Final = ("policies/reviewed.py", "policies/resources/tokens.py")  # files that spell out the reviewed types
 UNNAMED: Final = (
     "*.md", "docs", "examples", "stacks/Pulumi.*.yaml", "tests", "policies/levels", "policies/suppressions.yaml",
 )  # fmt: skip
@@ -30,19 +29,12 @@ _ORDER: Final = ("disabled", "advisory", "mandatory")
 
 @dataclass(frozen=True, kw_only=True)
 class Base:
-    """The pack before a change.
-
-    Attributes:
-        suppressions: Its suppressions.
-        configuration: Level and settings by rule, for the stack's environment.
-        types: Its reviewed types.
-        changed: Files that the change changes, without `UNNAMED`.
-    """
+    """The pack before a change."""
 
     suppressions: Suppressions
-    configuration: Mapping[str, Mapping[str, Any]]
-    types: frozenset[str]
-    changed: tuple[str, ...] = ()
+    configuration: Mapping[str, Mapping[str, Any]]  # level and settings by rule, for the stack's environment
+    types: frozenset[str]  # its reviewed types
+    changed: tuple[str, ...] = ()  # files that the change changes, without `UNNAMED`
 
     @property
     def enabled(self) -> frozenset[str]:

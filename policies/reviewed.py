@@ -89,5 +89,4 @@ DECLARED: Final = frozenset(
 )
 """Types that the program declares and that no rule names."""
 
-REVIEWED: Final = _EVALUATED | DECLARED
-"""All reviewed types."""
+REVIEWED: Final = _EVALUATED | DECLARED  # all reviewed types

@@ -36,8 +36,7 @@ WORDS: Final[Mapping[str, Mapping[str, Any]]] = strict_yaml.read(
 )
 """The title of each rule, why it is there, how to fix a violation, and by which setting of the stack file, by check, if
 the violation is of the platform's own program."""
-ANY: Final = ("*",)
-"""`types` of a rule for resources of every type."""
+ANY: Final = ("*",)  # `types` of a rule for resources of every type
 
 
 def environment(stack: str) -> str:
@@ -64,19 +63,12 @@ class Levels:
 
 @dataclass(frozen=True, kw_only=True)
 class Violation:
-    """One place in a resource or stack where a check does not hold.
+    """One place in a resource or stack where a check does not hold."""
 
-    Attributes:
-        path: Path of the property; empty if the whole resource violates the check.
-        got: The value found, or a phrase that continues "it is".
-        at: The resource; by default the one that the check was called with.
-        value: What a suppression is bound to; by default `got`, which may be shortened.
-    """
-
-    path: str
-    got: str
-    at: Resource | None = None
-    value: str = ""
+    path: str  # path of the property; empty if the whole resource violates the check
+    got: str  # the value found, or a phrase that continues "it is"
+    at: Resource | None = None  # the resource; by default the one that the check was called with
+    value: str = ""  # what a suppression is bound to; by default `got`, which may be shortened
 
 
 def violation(node: Node, got: str | None = None, at: Resource | None = None) -> Violation:
@@ -86,17 +78,11 @@ def violation(node: Node, got: str | None = None, at: Resource | None = None) ->
 
 @dataclass(frozen=True, kw_only=True)
 class Setting:
-    """A parameter of a rule, with a value for each environment.
+    """A parameter of a rule, with a value for each environment."""
 
-    Attributes:
-        asks: What it means, with its unit.
-        schema: JSON Schema of its value.
-        values: Value by environment.
-    """
-
-    asks: str
-    schema: Mapping[str, Any]
-    values: Mapping[str, Any]
+    asks: str  # what it means, with its unit
+    schema: Mapping[str, Any]  # JSON Schema of its value
+    values: Mapping[str, Any]  # value by environment
 
 
 def setting(asks: str, *values: Any, **schema: Any) -> Setting:
@@ -130,21 +116,13 @@ def _schema(value: Any) -> dict[str, Any]:
 
 @dataclass(frozen=True, kw_only=True)
 class Context:
-    """What a check gets besides its subject.
+    """What a check gets besides its subject."""
 
-    Attributes:
-        settings: Settings of the rule.
-        today: Date for the support of versions and the expiry of approvals and suppressions.
-        stack_file: The settings that the program was run with; None for a program without any.
-        installed: Whether the objects are of something that the platform installs, such as a chart.
-        owner: The account of the stack, where there is no `stack_file`.
-    """
-
-    settings: Mapping[str, Any]
-    today: date
-    stack_file: StackFile | None = None
-    installed: bool = False
-    owner: str = ""
+    settings: Mapping[str, Any]  # settings of the rule
+    today: date  # date for the support of versions and the expiry of approvals and suppressions
+    stack_file: StackFile | None = None  # the settings that the program was run with; None for a program without any
+    installed: bool = False  # whether the objects are of something that the platform installs, such as a chart
+    owner: str = ""  # the account of the stack, where there is no `stack_file`
 
     @property
     def account(self) -> str:
@@ -174,42 +152,28 @@ class Context:
 
 @dataclass(frozen=True)
 class Check(Generic[Subject]):
-    """One condition of a rule, with its own ID: coverage and suppressions refer to checks.
+    """One condition of a rule, with its own ID: coverage and suppressions refer to checks."""
 
-    Attributes:
-        asks: What must hold, as the end of a sentence that begins with the property: "must be true".
-        find: Yields a violation for every place where it certainly does not hold.
-        external_ids: IDs of the same check in other tools: `CKV_AWS_38`, `AVD-AWS-0041`, `CIS-5.4.1`.
-        fix: How to fix a violation, if it differs from the rule's.
-    """
-
-    asks: str
+    asks: str  # what must hold, as the end of a sentence that begins with the property: "must be true"
     find: Callable[[Subject, Context], Iterable[Violation]]
+    """Yields a violation for every place where it certainly does not hold."""
     external_ids: tuple[str, ...] = ()
-    fix: str | None = None
+    """IDs of the same check in other tools: `CKV_AWS_38`, `AVD-AWS-0041`, `CIS-5.4.1`."""
+    fix: str | None = None  # how to fix a violation, if it differs from the rule's
 
 
 @dataclass(frozen=True, kw_only=True)
 class Rule(Generic[Subject]):
-    """One rule of the pack.
+    """One rule of the pack."""
 
-    Attributes:
-        name: Stable ID, in kebab case: configuration and suppressions refer to it.
-        types: Type tokens that it applies to, from `policies.resources.tokens`.
-        severity: Severity of a violation.
-        levels: Enforcement level by environment.
-        checks: Its checks by key.
-        settings: Its parameters by name.
-        program_only: Whether it applies to resources of the program alone, and not to manifests of charts and teams.
-    """
-
-    name: str
-    types: tuple[str, ...]
-    severity: Severity
-    levels: Levels
-    checks: Mapping[str, Check[Subject]]
-    settings: Mapping[str, Setting] = field(default_factory=dict)
+    name: str  # stable ID, in kebab case: configuration and suppressions refer to it
+    types: tuple[str, ...]  # type tokens that it applies to, from `policies.resources.tokens`
+    severity: Severity  # severity of a violation
+    levels: Levels  # enforcement level by environment
+    checks: Mapping[str, Check[Subject]]  # its checks by key
+    settings: Mapping[str, Setting] = field(default_factory=dict)  # its parameters by name
     program_only: bool = False
+    """Whether it applies to resources of the program alone, and not to manifests of charts and teams."""
 
     def __post_init__(self) -> None:
         names = (self.name, *self.checks)

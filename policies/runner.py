@@ -18,27 +18,16 @@ from spec.errors import visible
 
 @dataclass(frozen=True, kw_only=True)
 class Finding:
-    """A violation of a rule by a resource, and the suppression that covers it, if any.
-
-    Attributes:
-        rule: Name of the rule.
-        check: Key of the check.
-        urn: URN of the resource; empty for the stack.
-        path: Path of the property; empty for the whole resource.
-        text: The violation, and how to fix it.
-        value: The value that it names, which a suppression is bound to.
-        suppression: The suppression that covers it, even if expired.
-        other: Without one, a suppression of this check and resource for another value.
-    """
+    """A violation of a rule by a resource, and the suppression that covers it, if any."""
 
     rule: str
-    check: str
-    urn: str
-    path: str
-    text: str
-    value: str = ""
-    suppression: Suppression | None = None
-    other: Suppression | None = None
+    check: str  # key of the check
+    urn: str  # URN of the resource; empty for the stack
+    path: str  # path of the property; empty for the whole resource
+    text: str  # the violation, and how to fix it
+    value: str = ""  # the value that it names, which a suppression is bound to
+    suppression: Suppression | None = None  # the suppression that covers it, even if expired
+    other: Suppression | None = None  # without one, a suppression of this check and resource for another value
 
     @property
     def id(self) -> str:
@@ -154,17 +143,11 @@ def _text(rule: AnyRule, key: str, violation: Violation, at: Resource | None) ->
 
 @dataclass(frozen=True, kw_only=True)
 class Run:
-    """What all rules of one run share.
+    """What all rules of one run share."""
 
-    Attributes:
-        suppressions: Accepted violations.
-        today: The current day.
-        stack_file: The settings of the stack, if the program has any.
-    """
-
-    suppressions: Suppressions
-    today: Callable[[], date]
-    stack_file: StackFile | None = None
+    suppressions: Suppressions  # accepted violations
+    today: Callable[[], date]  # the current day
+    stack_file: StackFile | None = None  # the settings of the stack, if the program has any
 
     def context(self, defaults: Mapping[str, Any], configured: Mapping[str, Any]) -> Context:
         """Configured settings over the rule's defaults: the engine sets defaults, other callers don't have to."""

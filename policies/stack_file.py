@@ -17,34 +17,25 @@ if TYPE_CHECKING:
     from slipway.render.recording import RecordedResource, Recording
     from spec.settings.platform import Platform
 
-KEY = "slipway:platform"
-"""Key of the settings in the configuration of a stack."""
-COMPONENT: Final = "slipway:"
-"""Begins the types of components, which are made nowhere."""
-_SHORTEST: Final = 6
-"""Letters of the shortest text that is a sample of an output: `vpc-1a`, but not `true` or `17.4`."""
+KEY = "slipway:platform"  # Key of the settings in the configuration of a stack
+COMPONENT: Final = "slipway:"  # begins the types of components, which are made nowhere
+_SHORTEST: Final = 6  # letters of the shortest text that is a sample of an output: `vpc-1a`, but not `true` or `17.4`
 
 
 @dataclass(frozen=True, kw_only=True)
 class Declared:
-    """A resource as the platform's program declares it for a stack's settings.
-
-    Attributes:
-        inputs: Its inputs; of the stack itself, its outputs. Outputs of other resources in them are samples of
-            `slipway.render`.
-        options: Its options, as in a rendering.
-        filled: Whether it is compared with inputs that a provider has checked, and filled in.
-        outputs: Regular expressions of the outputs of other resources that may be in its inputs, by their samples.
-    """
+    """A resource as the platform's program declares it for a stack's settings."""
 
     inputs: Mapping[str, Any]
-    options: Mapping[str, Any] = field(default_factory=dict)
-    filled: bool = False
+    """Its inputs; of the stack itself, its outputs. Outputs of other resources in them are samples of
+    `slipway.render`."""
+    options: Mapping[str, Any] = field(default_factory=dict)  # its options, as in a rendering
+    filled: bool = False  # whether it is compared with inputs that a provider has checked, and filled in
     outputs: Mapping[str, str] = field(default_factory=dict)
+    """Regular expressions of the outputs of other resources that may be in its inputs, by their samples."""
 
 
-Program = Mapping[str, Declared]
-"""A program's resources by URN, without components."""
+Program = Mapping[str, Declared]  # a program's resources by URN, without components
 
 
 def program_of(rendered: Iterable[Mapping[str, Any]], outputs: Mapping[str, Any]) -> Program:
@@ -133,11 +124,7 @@ class StackFile:
 
     @cached_property
     def boundaries(self) -> Boundaries:
-        """What the platform's components declare for these settings.
-
-        Raises:
-            SlipwayError: The settings are invalid. The program ends with the same error.
-        """
+        """What the platform's components declare for these settings."""
         # The components take 0.6 s of CPU to import (2026-11), and the pack of another program needs none of them.
         from infra.boundaries import boundaries  # noqa: PLC0415
 
@@ -145,11 +132,7 @@ class StackFile:
 
     @cached_property
     def program(self) -> Program | None:
-        """The whole program as these settings give it, if it is to be compared.
-
-        Raises:
-            SlipwayError: As for `boundaries`.
-        """
+        """The whole program as these settings give it, if it is to be compared."""
         return self._program(self._platform()) if self._program else None
 
 

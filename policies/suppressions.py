@@ -23,12 +23,9 @@ _UNRELATED: Final = {
 }
 """Names by types, with nothing in common: a glob that matches two names neither a resource nor a type."""
 _TEAM: Final = re.compile(r"[a-z][a-z0-9-]+")
-SHORTEST_REASON: Final = 20
-"""Characters. "Accepted" is not a reason."""
-LONGEST: Final = timedelta(days=370)
-"""From today to `until`: a year, and days for its review."""
-DUE: Final = timedelta(days=30)
-"""Before `until`, a suppression is reported as due for review."""
+SHORTEST_REASON: Final = 20  # characters. "Accepted" is not a reason
+LONGEST: Final = timedelta(days=370)  # from today to `until`: a year, and days for its review
+DUE: Final = timedelta(days=30)  # before `until`, a suppression is reported as due for review
 
 
 class SuppressionError(ValueError):
@@ -37,24 +34,16 @@ class SuppressionError(ValueError):
 
 @dataclass(frozen=True, kw_only=True)
 class Suppression:
-    """One suppression.
+    """One suppression."""
 
-    Attributes:
-        rule: Rule and check, `sg-least-open/egress`, or a rule with all its checks.
-        urn: Glob of the URNs that it covers.
-        value: The values that it accepts, as findings name them; none accepts every value, which only suppressions from
-            before the field do.
-        reason: Why the violation is acceptable.
-        owner: Team that is responsible for it.
-        until: Last day on which it is valid.
-    """
-
-    rule: str
-    urn: str
-    reason: str
-    owner: str
-    until: date
+    rule: str  # rule and check, `sg-least-open/egress`, or a rule with all its checks
+    urn: str  # glob of the URNs that it covers
+    reason: str  # why the violation is acceptable
+    owner: str  # team that is responsible for it
+    until: date  # last day on which it is valid
     value: tuple[str, ...] = ()
+    """The values that it accepts, as findings name them; none accepts every value, which only suppressions from before
+    the field do."""
 
     def covers(self, identity: str, urn: str, value: str | None = None) -> bool:
         """Whether it covers a check (`rule/check`) of a resource, with a value if one is given."""

@@ -11,11 +11,7 @@ VARIABLE: Final = "SLIPWAY_TODAY"
 
 
 def today() -> date:
-    """Return the day of `SLIPWAY_TODAY`, or the current day in UTC, which is how AWS counts days.
-
-    Raises:
-        SlipwayError: The variable is set to something that is not an ISO date.
-    """
+    """Return the day of `SLIPWAY_TODAY`, or the current day in UTC, which is how AWS counts days."""
     given = os.environ.get(VARIABLE)
     return _parsed(given) if given else current()
 

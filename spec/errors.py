@@ -4,24 +4,18 @@ import unicodedata
 from typing import ClassVar, Final, NoReturn
 
 EXIT_FAILURE: Final = 1
-EXIT_REFUSED: Final = 2
-"""An invalid stack file or command line; argparse exits with the same code."""
+EXIT_REFUSED: Final = 2  # an invalid stack file or command line; argparse exits with the same code
 # 3 to 9 are the engine's codes, which pass through unchanged (https://www.pulumi.com/docs/iac/cli/exit-codes/).
 EXIT_CANCELLED: Final = 8
 """A cancelled run. The engine itself ends with 0 if it was deleting: it looks for a cancellation before its deletions
 (pulumi v3.258.0, pkg/resource/deploy/deployment_executor.go); with 1 if an operation was cancelled."""
-EXIT_PROTECTED: Final = 10
-"""Protected resources block a destroy."""
-EXIT_STATEFUL: Final = 11
-"""The plan would replace or delete a stateful resource that no `--allow-replace` names."""
-EXIT_INTERRUPTED: Final = 130
-"""128 + SIGINT, as in shells."""
-EXIT_CLOSED: Final = 141
-"""128 + SIGPIPE: the reader of the output ended first, as in `slipway cost dev | head`."""
+EXIT_PROTECTED: Final = 10  # protected resources block a destroy
+EXIT_STATEFUL: Final = 11  # the plan would replace or delete a stateful resource that no `--allow-replace` names
+EXIT_INTERRUPTED: Final = 130  # 128 + SIGINT, as in shells
+EXIT_CLOSED: Final = 141  # 128 + SIGPIPE: the reader of the output ended first, as in `slipway cost dev | head`
 
 
-LINES: Final = "\n\t"
-"""What lays out a text of several lines."""
+LINES: Final = "\n\t"  # what lays out a text of several lines
 
 
 def visible(text: str, kept: str = "") -> str:

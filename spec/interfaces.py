@@ -22,8 +22,7 @@ class Interface:
     kind: InterfaceType
 
 
-PRIMARY: Final = (Interface(0, 0, "interface"),)
-"""Interfaces of a node without EFA."""
+PRIMARY: Final = (Interface(0, 0, "interface"),)  # interfaces of a node without EFA
 
 
 def managed(kind: InstanceType) -> tuple[Interface, ...]:
@@ -56,8 +55,6 @@ def for_pods(interfaces: Iterable[Interface], kind: InstanceType, *, pod_subnets
 
     Args:
         interfaces: Interfaces with which EC2 launches the node.
-        kind: Instance type of the node.
-        pod_subnets: Whether pods have subnets of their own.
     """
     without_addresses = sum(one.card == 0 and one.kind == "efa-only" for one in interfaces)
     return kind.primary_card_enis - without_addresses - pod_subnets

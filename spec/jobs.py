@@ -8,27 +8,21 @@ from typing import Final
 KUEUE: Final = "kueue.x-k8s.io/"
 """Prefix of Kueue's labels and annotations, and of the scheduling gates with which it holds a pod until it admits it:
 `admission`, `topology` (kueue.sigs.k8s.io, "Run Plain Pods"; v0.19)."""
-KUEUE_API: Final = f"{KUEUE}v1beta2"
-"""API version of its queues, flavors, workloads and their priorities."""
+KUEUE_API: Final = f"{KUEUE}v1beta2"  # API version of its queues, flavors, workloads and their priorities
 QUEUE: Final = f"{KUEUE}queue-name"
-PRIORITY: Final = f"{KUEUE}priority-class"
-"""Labels of Kueue 0.19, "Run A Kubernetes Job"."""
+PRIORITY: Final = f"{KUEUE}priority-class"  # labels of Kueue 0.19, "Run A Kubernetes Job"
 PODSET: Final = f"{KUEUE}podset-"
 """Prefix of the annotations of a topology (Kueue 0.19, "Topology Aware Scheduling", user-facing APIs)."""
-GATE: Final = f"{KUEUE}admission"
-"""Scheduling gate of a pod that waits for quota."""
+GATE: Final = f"{KUEUE}admission"  # scheduling gate of a pod that waits for quota
 
 HOUR: Final = 3600
 DAY: Final = 24 * HOUR
 LONGEST: Final = 14 * DAY
 """Seconds that any job may run. On a Karpenter pool the drain of its nodes is a bound as well
 (`components.workloads.checks.jobs`, `spec.settings.presets`)."""
-LONGEST_KEPT: Final = 7 * DAY
-"""Seconds that a finished job may be kept."""
-LONGEST_IDLE: Final = HOUR
-"""Seconds that the cluster of a finished RayJob may be kept, with its nodes."""
-LONGEST_STOP: Final = HOUR
-"""Seconds that the pods of a job may take to stop: after its deadline, too."""
+LONGEST_KEPT: Final = 7 * DAY  # seconds that a finished job may be kept
+LONGEST_IDLE: Final = HOUR  # seconds that the cluster of a finished RayJob may be kept, with its nodes
+LONGEST_STOP: Final = HOUR  # seconds that the pods of a job may take to stop: after its deadline, too
 MAX_RETRIES: Final = 20
 MANAGERS: Final = (
     "kubernetes.io/job-controller", "jobset.sigs.k8s.io/jobset-controller", f"{KUEUE}multikueue"

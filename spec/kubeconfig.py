@@ -12,7 +12,6 @@ def document(cluster: str, region: str, endpoint: object, certificate_authority:
 
     Args:
         cluster: Name of the EKS cluster.
-        region: Region that the token is signed for.
         endpoint: URL of the API server.
         certificate_authority: CA certificate of the API server, base64 of PEM.
     """

@@ -8,8 +8,7 @@ auto-naming.
 from collections.abc import Mapping
 from typing import Final
 
-PROJECT: Final = "slipway"
-"""Name of the Pulumi project; keys of stack files begin with it."""
+PROJECT: Final = "slipway"  # name of the Pulumi project; keys of stack files begin with it
 
 NETWORK_ONLY: Final = "SLIPWAY_NETWORK_ONLY"
 """Environment variable by which the program declares the network and nothing else: the engine's `--target` alone does

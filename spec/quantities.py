@@ -66,8 +66,7 @@ _UNITS_UP: Final = ("Mi", "Gi", "Ti", "Pi", "Ei")
 _STEP: Final = 1024
 _MILLI: Final = 1000
 
-Amounts = Mapping[str, int]
-"""By resource: `cpu` in millicores, `memory` in MiB, extended resources in items."""
+Amounts = Mapping[str, int]  # by resource: `cpu` in millicores, `memory` in MiB, extended resources in items
 
 
 def quantity(resource: str, amount: int) -> str:

@@ -10,7 +10,6 @@ Files of users in YAML that others read as well, such as manifests, are read by 
 import contextlib
 import re
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, ClassVar, Final, NoReturn
 
@@ -151,20 +150,3 @@ def text_of(path: Path) -> str:
     if len(text) > MAX_SIZE:
         refuse(f"{path}: a file has at most {MAX_SIZE} characters (given: more). Split it.")
     return text
-
-
-def rows(path: Path) -> Iterator[tuple[str, Any]]:
-    """The entries of a file that is a list, each with its place as `FILE:LINE`.
-
-    Raises:
-        yaml.YAMLError: The file is no list in strict YAML.
-    """
-    reader = StrictLoader(path.read_text(encoding="utf-8"))
-    try:
-        node = reader.get_single_node()
-        if not isinstance(node, yaml.SequenceNode):
-            stop(f"{path} must be a list", getattr(node, "start_mark", None))
-        for entry in node.value:
-            yield f"{path.name}:{entry.start_mark.line + 1}", reader.construct_object(entry, deep=True)
-    finally:
-        reader.dispose()

@@ -15,8 +15,7 @@ from spec.naming import zone_letter
 
 SLOT_BITS: Final = 3
 PUBLIC_SLOT: Final = 7
-AWS_RESERVED: Final = 5
-"""Addresses that AWS reserves in every subnet (VPC User Guide, "Subnet sizing")."""
+AWS_RESERVED: Final = 5  # addresses that AWS reserves in every subnet (VPC User Guide, "Subnet sizing")
 
 
 @dataclass(frozen=True)
@@ -37,7 +36,6 @@ def layout(cidr: IPv4Network, zones: Iterable[str], pod_cidr: IPv4Network | None
     """Ranges by zone letter.
 
     Args:
-        cidr: Range of the VPC.
         zones: Zone names, such as `us-east-1a`.
         pod_cidr: Secondary range for pods, where there is one.
     """

@@ -20,8 +20,7 @@ MODULES: Final = ("k8s.io/api", "k8s.io/apiextensions-apiserver", "k8s.io/kube-a
 FILE: Final = "zz_generated.prerelease-lifecycle.go"
 OLDEST: Final = 25
 """Kinds that were there before this minor version and stay are left out: 1.25 is the first with a skew of three."""
-QUOTED: Final = '""'
-"""The group of Pods and Services."""
+QUOTED: Final = '""'  # the group of Pods and Services
 _FUNCTION: Final = re.compile(r"func \(in \*(\w+)\) APILifecycle(\w+)\(\) .*\n\treturn (.*)\n")
 _GROUP: Final = re.compile(r'GroupName *= "([^"]*)"')
 _NUMBERS: Final = re.compile(r"1, (\d+)")

@@ -1,41 +1,28 @@
-"""What the tree weighs: lines, files, seconds of tests, and what one more add-on, rule or type costs.
-
-    python -m tools.weigh [--junit FILE]
+"""`python -m tools.weigh`: lines and files of the tree, and what one more add-on, rule or type costs.
 
 Lines are those of files that git knows or would add, blank ones and comments included. Code is what is left of Python
 without blank lines, comments, docstrings and imports; it stays below the caps in pyproject.toml (`tool.weigh.caps`), or
 `make test` fails: a feature that needs more takes something out, or raises a cap in a commit that says why.
-
-Seconds are those of workers in `pytest --junitxml=FILE`, each test with its fixtures
-(`PYTEST_ADDOPTS=--junitxml=build/tests.xml make test`); without such a file, what tests/slow.yaml says of the tests
-that `make test` leaves out.
 
 What one thing costs is measured on examples that are in the tree, by their names: what is defined under a name (class,
 function, value, entry of a mapping, block of YAML), and the other lines that have it. Pages, tests, stacks, recordings
 and generated files are not counted. CONTRIBUTING says what is normal.
 """
 
-import argparse
 import ast
 import re
 import statistics
 import subprocess
-import sys
 import tomllib
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePath
 from typing import Final
-from xml.etree import ElementTree as ET
-
-from spec import strict_yaml
 
 ROOT: Final = Path(__file__).resolve().parents[1]
 SHIPPED: Final = ("spec", "components", "infra", "policies", "slipway", "sandbox")
-SMALL, LARGE = 40, 600
-"""Lines of a file that has to be more than a package's face, and of the longest one."""
-JUNIT: Final = ROOT / "build" / "tests.xml"
+SMALL, LARGE = 40, 600  # lines of a file that has to be more than a package's face, and of the longest one
 NOT_BY_HAND: Final = (
     "docs", "tests", "stacks", "examples",
     "templates", "CHANGELOG.md", "CONTRIBUTING.md", "README.md", "requirements.lock",
@@ -69,15 +56,10 @@ EXAMPLES: Final = (
 
 @dataclass(frozen=True)
 class Cost:
-    """What one thing takes by hand: lines by file.
+    """What one thing takes by hand: lines by file."""
 
-    Attributes:
-        defined: In files that define it.
-        named: In other files.
-    """
-
-    defined: Mapping[str, int]
-    named: Mapping[str, int]
+    defined: Mapping[str, int]  # in files that define it
+    named: Mapping[str, int]  # in other files
 
     @property
     def lines(self) -> int:
@@ -215,40 +197,7 @@ def _block(lines: Sequence[str], names: str) -> tuple[set[int], set[int]]:
     return own, {number for number, line in enumerate(lines, 1) if _word(names).search(line)}
 
 
-def seconds(junit: Path) -> tuple[str, dict[str, float]]:
-    """Seconds of workers by tier of tests, and where they are from."""
-    from tests import tiers  # noqa: PLC0415 - needs pytest
-
-    if not junit.is_file():
-        document = strict_yaml.read((ROOT / "tests" / "slow.yaml").read_text(encoding="utf-8"))
-        rest = {"what test-all adds": float(sum(document.values()))} if isinstance(document, dict) else {}
-        return "tests/slow.yaml; --junit FILE for a run", rest
-    found: dict[str, float] = defaultdict(float)
-    for case in ET.parse(junit).iter("testcase"):  # noqa: S314 - pytest wrote it
-        parts = case.get("classname", "").split(".")
-        place = next(
-            (
-                path
-                for end in range(len(parts), 0, -1)
-                if (ROOT / (path := PurePath(*parts[:end]).with_suffix(".py"))).is_file()
-            ),
-            None,
-        )
-        if place is None:
-            continue
-        name = case.get("name", "").partition("[")[0]
-        tier = (
-            "what test-all adds"
-            if tiers.quarter(place, name)
-            else "test-fast"
-            if tiers.fast(place)
-            else "the rest of test"
-        )
-        found[tier] += float(case.get("time", 0))
-    return str(junit), dict(found)
-
-
-def report(junit: Path) -> Iterator[str]:
+def report() -> Iterator[str]:
     """The lines of the report."""
     texts = tracked()
     weighed = lines_of(texts)
@@ -271,9 +220,6 @@ def report(junit: Path) -> Iterator[str]:
     yield f"\n{'Code':28}{'Lines':>8}{'Cap':>8}"
     written = code_of(texts)
     yield from (f"{package:28}{written[package]:8,}{most:8,}" for package, most in caps().items())
-    source, measured = seconds(junit)
-    yield f"\nSeconds of workers ({source})"
-    yield from (f"  {tier:28}{length:8,.0f}" for tier, length in sorted(measured.items()))
     yield "\nWhat one costs by hand"
     for example in EXAMPLES:
         price = cost(texts, example.names)
@@ -284,15 +230,5 @@ def report(junit: Path) -> Iterator[str]:
             yield f"    {sum(price.named.values()):4}  {', '.join(price.named)}"
 
 
-def main(arguments: Sequence[str]) -> int:
-    """Print the report."""
-    parser = argparse.ArgumentParser(prog="python -m tools.weigh", description="what the tree weighs")
-    parser.add_argument(
-        "--junit", type=Path, default=JUNIT, help="report of pytest with the seconds (default: build/tests.xml)"
-    )
-    print("\n".join(report(parser.parse_args(arguments).junit)))
-    return 0
-
-
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    print("\n".join(report()))

@@ -25,17 +25,11 @@ _OF_SCALERS: Final = (1100, 2648)
 
 @dataclass(frozen=True, kw_only=True)
 class Demand:
-    """Requests of pods.
+    """Requests of pods."""
 
-    Attributes:
-        cpu_millis: Thousandths of a vCPU.
-        memory_mib: Memory.
-        largest_mib: Memory of the largest of them.
-    """
-
-    cpu_millis: int
+    cpu_millis: int  # thousandths of a vCPU
     memory_mib: int
-    largest_mib: int = 0
+    largest_mib: int = 0  # memory of the largest of them
 
     def __add__(self, other: Demand) -> Demand:
         return Demand(

@@ -37,8 +37,7 @@ def config_map(prefix: str, default: str, data: Mapping[str, Any]) -> dict[str, 
     return {"create": True, "name": f"{prefix}-{digest[:8]}", "default": default, "data": texts}
 
 
-EXCLUSIVE: Final = "exclusive"
-"""For nodes without the label: each GPU or MIG instance goes to one pod."""
+EXCLUSIVE: Final = "exclusive"  # for nodes without the label: each GPU or MIG instance goes to one pod
 
 
 def configurations(pools: Iterable[PoolSpec]) -> dict[str, Any]:

@@ -19,8 +19,7 @@ from spec.catalog import regions
 from spec.catalog.software import ChartRef
 from spec.settings.storage import Upstream
 
-DOCKER_HUB: Final = "docker.io"
-"""Registry of images that name none; its API is at `registry-1.docker.io`."""
+DOCKER_HUB: Final = "docker.io"  # registry of images that name none; its API is at `registry-1.docker.io`
 
 
 def prefixes(cluster: ClusterOutputs, caches: Iterable[str]) -> dict[str, str]:

@@ -138,13 +138,10 @@ def role_name(addon: str, account: str) -> str:
 
 @dataclass(frozen=True, kw_only=True)
 class InstalledAddOns:
-    """The installed add-ons of a stack.
-
-    Attributes:
-        ready: Dependencies of users of an add-on, by its settings class.
-    """
+    """The installed add-ons of a stack."""
 
     ready: Mapping[type[AddonSettings], tuple[pulumi.Resource, ...]]
+    """Dependencies of users of an add-on, by its settings class."""
 
     def of(self, kind: type[AddonSettings]) -> tuple[pulumi.Resource, ...]:
         """Dependencies of a user of an add-on; empty if the add-on isn't enabled."""

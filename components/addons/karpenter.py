@@ -35,22 +35,16 @@ REPLICAS: Final = 2
 
 @dataclass(frozen=True, kw_only=True)
 class Gates:
-    """Feature gates of Karpenter that are enabled only if a pool needs them.
-
-    Attributes:
-        node_repair: Replace nodes that the node monitoring agent reports unhealthy; for all pools or none, as in
-            Karpenter.
-        node_overlay: Declare the extended resources of MIG nodes to the scheduler.
-        capacity_buffer: Keep idle nodes ready (alpha in v1.14).
-        reserved_capacity: Launch into the reservations that pools name. Enabled, it launches every other node with the
-            capacity reservation preference `none`, so that open reservations of the account are billed and not used
-            (karpenter-provider-aws v1.14.1, pkg/providers/launchtemplate/types.go, LaunchModeTargeted).
-    """
+    """Feature gates of Karpenter that are enabled only if a pool needs them."""
 
     node_repair: bool
-    node_overlay: bool
+    """Replace nodes that the node monitoring agent reports unhealthy; for all pools or none, as in Karpenter."""
+    node_overlay: bool  # declare the extended resources of MIG nodes to the scheduler
     reserved_capacity: bool
-    capacity_buffer: bool = False
+    """Launch into the reservations that pools name. Enabled, it launches every other node with the capacity reservation
+    preference `none`, so that open reservations of the account are billed and not used (karpenter-provider-aws v1.14.1,
+    pkg/providers/launchtemplate/types.go, LaunchModeTargeted)."""
+    capacity_buffer: bool = False  # keep idle nodes ready (alpha in v1.14)
 
     @classmethod
     def of(cls, specs: Iterable[PoolSpec]) -> Gates:
@@ -107,17 +101,11 @@ template)."""
 
 @dataclass(frozen=True, kw_only=True)
 class Event:
-    """One kind of event.
+    """One kind of event."""
 
-    Attributes:
-        source: `source` in EventBridge.
-        detail_type: `detail-type` in EventBridge.
-        why: What Karpenter does about it.
-    """
-
-    source: str
-    detail_type: str
-    why: str
+    source: str  # `source` in EventBridge
+    detail_type: str  # `detail-type` in EventBridge
+    why: str  # what Karpenter does about it
 
 
 EVENTS: Final[Mapping[str, Event]] = {

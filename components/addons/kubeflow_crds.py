@@ -17,19 +17,13 @@ from components.base.operator import custom_resource
 
 @dataclass(frozen=True, kw_only=True)
 class JobKind:
-    """One kind of job.
-
-    Attributes:
-        kind: Its name.
-        replicas: Field of its spec with the replica groups.
-        fields: Other fields of its spec, with their schemas.
-        scales: Whether its workers can be scaled (`kubectl scale`).
-    """
+    """One kind of job."""
 
     kind: str
-    replicas: str
+    replicas: str  # field of its spec with the replica groups
     fields: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
-    scales: bool = False
+    """Other fields of its spec, with their schemas."""
+    scales: bool = False  # whether its workers can be scaled (`kubectl scale`)
 
     @property
     def singular(self) -> str:

@@ -37,10 +37,8 @@ from spec.teams import labels, pipelines
 
 NAME: Final = "kubeflow-pipelines"
 SCRIPTS: Final = "database-scripts"
-FILES: Final = PurePosixPath("/run/database")
-"""In memory: files with the password."""
-STARTED: Final = PurePosixPath("/run/started")
-"""What a process had of them when it started."""
+FILES: Final = PurePosixPath("/run/database")  # in memory: files with the password
+STARTED: Final = PurePosixPath("/run/started")  # what a process had of them when it started
 TEMPLATES: Final = PurePosixPath("/etc/templates")
 CONFIG, METADATA = "config.json", "metadata.pbtxt"
 KEPT_SECONDS: Final = 86400

@@ -26,8 +26,7 @@ from spec.teams.labels import TEAM
 ALWAYS: Final = ("batch/job", "deployment", "pod", "statefulset")
 """Kinds that every cluster has. Deployments and StatefulSets serve models and run notebooks."""
 
-_GATED: Final = "LeaderWorkerSet"
-"""Is never suspended: Kueue holds its pods by a scheduling gate."""
+_GATED: Final = "LeaderWorkerSet"  # is never suspended: Kueue holds its pods by a scheduling gate
 FRAMEWORKS: Final[Mapping[str, str]] = MappingProxyType(
     {
         "Job": "batch/job",

@@ -17,8 +17,7 @@ from spec.settings.addons.batch import MpiOperator as Settings
 from spec.settings.addons.batch import Volcano
 
 VERSION: Final = "v2beta1"
-SSH_PATH: Final = "/root/.ssh"
-"""The operator's default. An image whose user is not root needs another path."""
+SSH_PATH: Final = "/root/.ssh"  # The operator's default. An image whose user is not root needs another path.
 
 
 def definition() -> dict[str, Any]:

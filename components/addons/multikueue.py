@@ -16,8 +16,7 @@ READS: Final = f"slipway-{ACCOUNT}-reads"
 WRITES: Final = f"slipway-{ACCOUNT}-writes"
 _READ: Final = ("get", "list", "watch")
 _WRITE: Final = ("create", "delete", "patch", "update")
-_BUILT_IN: Final = {"pod": "", "statefulset": "apps"}
-"""API group of the frameworks that do not name it."""
+_BUILT_IN: Final = {"pod": "", "statefulset": "apps"}  # API group of the frameworks that do not name it
 _NOT_DISPATCHED: Final = ("deployment",)
 """Kueue has no MultiKueue adapter for them (v0.19.2, pkg/controller/jobs/*/*_multikueue_adapter.go)."""
 

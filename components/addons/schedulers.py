@@ -25,8 +25,7 @@ from spec.teams.shares import amounts
 
 REST: Final = 9080
 """Port of YuniKorn's REST API, which also serves its metrics, without authentication (yunikorn-k8shim v1.8.0)."""
-USER: Final = 4444
-"""User of YuniKorn's image (yunikorn-k8shim v1.8.0, deployments/image/scheduler/Dockerfile)."""
+USER: Final = 4444  # user of YuniKorn's image (yunikorn-k8shim v1.8.0, deployments/image/scheduler/Dockerfile)
 
 
 def resources(team: Team, pools: Mapping[str, PoolSpec], part: str) -> dict[str, str]:

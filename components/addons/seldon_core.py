@@ -33,8 +33,7 @@ from spec.teams import labels
 GROUP: Final = "mlops.seldon.io"
 CONTROLLER: Final = "seldon-v2-controller-manager"
 ROLE: Final = "slipway-seldon-core"
-SERVER_ACCOUNT: Final = "seldon-server"
-"""Service account of Servers, which the controller creates."""
+SERVER_ACCOUNT: Final = "seldon-server"  # service account of Servers, which the controller creates
 SCHEDULER: Final = "seldon-scheduler"
 SCHEDULER_PORT: Final = 9004
 ENVOY: Final = "seldon-envoy"

@@ -24,8 +24,7 @@ from spec.quantities import CPU, MEMORY, format_mebibytes, quantity
 from spec.settings.addons.batch import Trainer as Settings
 from spec.settings.pools import Role
 
-RESTARTS: Final = 3
-"""Restarts of a platform's runtime for failures of the program."""
+RESTARTS: Final = 3  # restarts of a platform's runtime for failures of the program
 RECLAIMED: Final[Mapping[str, Any]] = {
     # A job that fails because of a disruption restarts the set without counting as a failure: the job's pod failure
     # policy gives that reason (jobset.sigs.k8s.io, "Failure Policy", host maintenance; 0.12).

@@ -80,8 +80,7 @@ def _rules(context: StackContext) -> tuple[Rule, ...]:
 
 
 API: Final = "admissionregistration.k8s.io/v1"
-FACTS: Final = "parameters"
-"""Suffix of the logical name of the parameters."""
+FACTS: Final = "parameters"  # suffix of the logical name of the parameters
 DOMAIN: Final = "platform.slipway"
 ACTIONS: Final = {
     Action.DENY: ["Deny"],

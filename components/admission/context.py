@@ -13,31 +13,22 @@ from spec.pools.pool_spec import PoolSpec
 
 @dataclass(frozen=True, kw_only=True)
 class StackContext:
-    """The facts of a stack that rules depend on.
-
-    Attributes:
-        pools: Pools by name.
-        queues: Whether Kueue queues jobs.
-        aliases: LocalQueues of each namespace beside `default`.
-        max_replicas: Maximum number of pods of one workload.
-        controllers: Controllers of the add-ons, with the namespaces of their service accounts.
-        version: Minor version of Kubernetes, `1.36`.
-        scheduler: What schedules the pods of teams instead of kube-scheduler.
-        prices: Thousandths of a USD an hour of each device, by pool (`spec.pricing.pods.device_prices`).
-        by_topology: Pools to which Kueue admits only pods that say how near each other they are placed.
-        shares: Pools of each team's queue; None if every queue has all of them.
-    """
+    """The facts of a stack that rules depend on."""
 
     pools: Mapping[str, PoolSpec]
-    queues: bool
-    max_replicas: int
-    aliases: Sequence[str] = ()
+    queues: bool  # whether Kueue queues jobs
+    max_replicas: int  # maximum number of pods of one workload
+    aliases: Sequence[str] = ()  # LocalQueues of each namespace beside `default`
     controllers: Sequence[tuple[str, Controller]] = ()
-    version: str = ""
-    scheduler: Scheduler | None = None
+    """Controllers of the add-ons, with the namespaces of their service accounts."""
+    version: str = ""  # minor version of Kubernetes, `1.36`
+    scheduler: Scheduler | None = None  # what schedules the pods of teams instead of kube-scheduler
     prices: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
+    """Thousandths of a USD an hour of each device, by pool (`spec.pricing.pods.device_prices`)."""
     by_topology: frozenset[str] = frozenset()
+    """Pools to which Kueue admits only pods that say how near each other they are placed."""
     shares: Mapping[str, Collection[str]] | None = None
+    """Pools of each team's queue; None if every queue has all of them."""
 
     @property
     def makers(self) -> dict[str, list[str]]:

@@ -19,10 +19,8 @@ from spec.teams.labels import JOB_USD
 
 _UNIT: Final = 1000 * 3600
 """Prices are in thousandths of a USD an hour, and times in seconds: CEL adds whole numbers of one type."""
-_SCALED: Final = 100
-"""Jobs that KEDA runs at once by default (keda.sh, "Scaling Jobs", `maxReplicaCount`)."""
-_UNBOUNDED: Final = 10_000
-"""Pods of what has no maximum: more would overflow a price."""
+_SCALED: Final = 100  # Jobs that KEDA runs at once by default (keda.sh, "Scaling Jobs", `maxReplicaCount`)
+_UNBOUNDED: Final = 10_000  # Pods of what has no maximum: more would overflow a price
 _JOBS: Final = (*kinds.JOBS, kinds.TRAIN_JOB)
 _TEMPLATE: Final = f"{O}.spec.trialTemplate"
 _TRIAL: Final = f"{_TEMPLATE}.trialSpec"

@@ -27,10 +27,8 @@ from spec.catalog import kubernetes
 from spec.jobs import QUEUE
 from spec.teams.labels import TEAM
 
-SINCE: Final = 36
-"""First minor version of Kubernetes 1 that serves the policies by default (KEP 3962)."""
-NOTE: Final = "platform.slipway/defaults"
-"""Annotation: what was filled in."""
+SINCE: Final = 36  # first minor version of Kubernetes 1 that serves the policies by default (KEP 3962)
+NOTE: Final = "platform.slipway/defaults"  # annotation: what was filled in
 NAME: Final = "defaults.platform.slipway"
 LEVEL: Final = "pod-security.kubernetes.io/enforce"
 POD_SECURITY: Final = "Pod Security level restricted"
@@ -44,17 +42,11 @@ _IS_RESTRICTED: Final = (
 
 @dataclass(frozen=True)
 class Step:
-    """One field, and the rule whose violation it fixes.
+    """One field, and the rule whose violation it fixes."""
 
-    Attributes:
-        rule: Name of the rule, or of the Pod Security level.
-        fill: The field.
-        condition: CEL expression that must be true as well.
-    """
-
-    rule: str
-    fill: Fill
-    condition: str = "true"
+    rule: str  # name of the rule, or of the Pod Security level
+    fill: Fill  # the field
+    condition: str = "true"  # CEL expression that must be true as well
 
 
 def steps(rules: Iterable[Rule]) -> tuple[Step, ...]:

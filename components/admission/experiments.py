@@ -26,8 +26,7 @@ def _kind(name: str) -> str:
     return f"{group}/{version} {kind}"
 
 
-KINDS: Final = tuple(_kind(name) for name in TRIALS)
-"""Version and kind of each job that Katib watches."""
+KINDS: Final = tuple(_kind(name) for name in TRIALS)  # version and kind of each job that Katib watches
 _OTHER: Final = (
     f"!has({_TRIAL}.apiVersion) || !has({_TRIAL}.kind) || "
     f"!(string({_TRIAL}.apiVersion) + ' ' + string({_TRIAL}.kind) in {literal(list(KINDS))})"

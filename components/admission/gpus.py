@@ -102,8 +102,7 @@ _WRITES: Final = (
 _NAMED: Final = f"{placement.NAMED} && ({placement.SELECTED})"
 _LEFT: Final = f"variables.queued && !{placement.NAMED} && {placement.ASKS} && ({placement.OFFERS})"
 """The queue assigns a pool to a job that selects none, and a Spot pool may be the first with free quota."""
-_REACHES: Final = f"(({_NAMED}) || ({_LEFT}))"
-"""Whether pod `s` may run on pool `p`."""
+_REACHES: Final = f"(({_NAMED}) || ({_LEFT}))"  # whether pod `s` may run on pool `p`
 _REACHED: Final = (
     "variables.templates.map(t, [t.spec].map(s, {'t': dyn(t), 'on': "
     f"dyn(variables.pools.filter(p, p.spot && {_REACHES}).map(p, p.name))}})[0])"

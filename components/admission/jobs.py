@@ -238,8 +238,7 @@ _EACH_JOB: Final = {"JobSet": ["spec.replicatedJobs[].template.spec"]}
 _WORKFLOWS: Final = {
     "Workflow": ["spec"], "WorkflowTemplate": ["spec"], "CronWorkflow": ["spec.workflowSpec"],
 }  # fmt: skip
-_PER_ATTEMPT: Final = LONGEST // (MAX_RETRIES + 1)
-"""A deadline that any allowed number of attempts may have: 16 hours."""
+_PER_ATTEMPT: Final = LONGEST // (MAX_RETRIES + 1)  # a deadline that any allowed number of attempts may have: 16 hours
 
 
 def _capped(

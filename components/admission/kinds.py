@@ -49,14 +49,11 @@ SERVICE_MONITOR: Final = Kind("monitoring.coreos.com", "servicemonitors", "Servi
 
 REPLICATED: Final = {**{kind.kind: kind.replicas for kind in KINDS.values()}, MPI_JOB.kind: "mpiReplicaSpecs"}
 """Field of the replica groups, by kind."""
-OPERATED: Final = (*TRAINING, MPI_JOB)
-"""Kinds with replica groups and a `runPolicy`."""
-RAY: Final = (RAY_CLUSTER, RAY_JOB, RAY_SERVICE)
-"""Kinds of KubeRay, each with the spec of a Ray cluster."""
+OPERATED: Final = (*TRAINING, MPI_JOB)  # kinds with replica groups and a `runPolicy`
+RAY: Final = (RAY_CLUSTER, RAY_JOB, RAY_SERVICE)  # kinds of KubeRay, each with the spec of a Ray cluster
 UNCHECKED: Final = (JOB_SET, LEADER_WORKER_SET, *OPERATED, SCALED_JOB, *RAY)
 """Kinds whose pod templates the API server doesn't validate: their CRD schemas have no rules for pods."""
-JOBS: Final = (JOB, CRON_JOB, JOB_SET, *OPERATED, SCALED_JOB, RAY_JOB)
-"""Kinds of jobs with pod templates."""
+JOBS: Final = (JOB, CRON_JOB, JOB_SET, *OPERATED, SCALED_JOB, RAY_JOB)  # kinds of jobs with pod templates
 SERVERS: Final = (DEPLOYMENT, REPLICA_SET, STATEFUL_SET, DAEMON_SET, LEADER_WORKER_SET, RAY_CLUSTER, RAY_SERVICE)
 """Kinds with pod templates whose pods run without end."""
 WITH_PODS: Final = (POD, *JOBS, *SERVERS)

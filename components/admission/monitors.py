@@ -53,8 +53,7 @@ TARGETS: Final = ("namespace", "exported_namespace", "job", "team", "project", "
 """Labels by which alerts and costs are counted, and by which Prometheus knows the platform's targets."""
 COPIED: Final = ("namespace", "exported_namespace", "job", SCRAPED_BY)
 """Those of them that no pod and no Service may have (`team-labels`), so that a label map can copy all labels."""
-KEPT: Final = ("namespace", "job")
-"""Those of them that Prometheus itself gives each target."""
+KEPT: Final = ("namespace", "job")  # those of them that Prometheus itself gives each target
 
 _ENDPOINTS: Final = f"({KIND} == 'PodMonitor' ? 'podMetricsEndpoints' : 'endpoints')"
 _PART: Final = f"({_ENDPOINTS} in {O}.spec ? {O}.spec[{_ENDPOINTS}] : [])"

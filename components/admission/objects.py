@@ -20,8 +20,7 @@ argument of a process has no more (execve(2), MAX_ARG_STRLEN)."""
 DATA: Final = (kinds.CONFIG_MAP, kinds.SECRET)
 LARGER: Final = {**dict.fromkeys(kinds.WORKFLOWS, 2 * LARGEST), **dict.fromkeys(DATA, 4 * LARGEST)}
 """Those of kinds that hold programs and data."""
-_ALL: Final = tuple(kinds.BY_RESOURCE[each] for each in created())
-"""Everything that a member can create."""
+_ALL: Final = tuple(kinds.BY_RESOURCE[each] for each in created())  # everything that a member can create
 _NOTES: Final = ("annotations", "labels", "ownerReferences")
 _TEXTS: Final = " + ".join(
     f"(has({O}.{field}) ? '%s'.format([{O}.{field}]).size() : 0)"

@@ -22,8 +22,7 @@ from components.admission.templates import (
 from spec.jobs import GATE, KUEUE, PRIORITY, QUEUE
 
 _LABELLED: Final = f"variables.labels.exists(k, k == {literal(QUEUE)} && variables.labels[k] != '')"
-LOCAL_QUEUE: Final = "default"
-"""The queue of each namespace of a team (`components.queues`)."""
+LOCAL_QUEUE: Final = "default"  # the queue of each namespace of a team (`components.queues`)
 
 
 def _queued(context: StackContext, *of: Kind, when: str = "true") -> Fill:

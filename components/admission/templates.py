@@ -23,8 +23,7 @@ BY_A_USER: Final = f"!params.data.trusted.contains(',' + request.operation + ' '
 
 Pods are always checked: a runtime or a workflow is complete only in its pods.
 """
-MAKES_PODS: Final = f"{USER} in {listed('makesPods')}"
-"""Whether a controller asks that makes pods."""
+MAKES_PODS: Final = f"{USER} in {listed('makesPods')}"  # whether a controller asks that makes pods
 OF_CRON_JOB: Final = (
     "(has(object.metadata.ownerReferences) && object.metadata.ownerReferences.size() > 0 && "
     "object.metadata.ownerReferences.all(r, r.kind == 'CronJob' && r.apiVersion == 'batch/v1'))"
@@ -190,8 +189,7 @@ def below(paths: Mapping[str, Sequence[str]], *parts: str) -> dict[str, list[str
 TEMPLATE_METADATA: Final = below(TEMPLATE_PATHS, "metadata+")
 TEMPLATE_NOTES: Final = below(TEMPLATE_PATHS, "metadata.annotations")
 """Where the metadata and the annotations of pod templates are."""
-SHOWN: Final = 12
-"""Values that a message lists."""
+SHOWN: Final = 12  # values that a message lists
 
 
 def in_workflow(condition: str) -> str:

@@ -17,8 +17,7 @@ _NOTES: Final = "(has(t.metadata) && has(t.metadata.annotations) ? t.metadata.an
 _UNCONSTRAINED: Final = f"{PODSET}unconstrained-topology"
 _SLICES: Final = f"{PODSET}slice-required-topology"
 _SIZE: Final = f"{PODSET}slice-size"
-_BOOLEAN: Final = "matches('^(1|t|T|true|TRUE|True|0|f|F|false|FALSE|False)$')"
-"""Go's strconv.ParseBool."""
+_BOOLEAN: Final = "matches('^(1|t|T|true|TRUE|True|0|f|F|false|FALSE|False)$')"  # Go's strconv.ParseBool
 _BY_ITSELF: Final = literal([f"{PODSET}required-topology", f"{PODSET}preferred-topology", f"{_SLICES}-constraints"])
 _ASKED: Final = (
     f"[{_NOTES}].exists(a, a.exists(k, k in {_BY_ITSELF}) || "

@@ -88,10 +88,8 @@ OWN_PREFIXES: Final = ("conditions.", "listener-attributes.", "transforms.")
 """Annotations of an Ingress that end with the name of a Service or listener."""
 ACTION: Final = "actions."
 # Go's JSON reads escapes, and names of fields in any case.
-REACHES: Final = r"^[ -\[\]-~\s]*$"
-"""Characters of an action: printable ones without a backslash."""
-NAMED: Final = ("group.name", "load-balancer-name")
-"""Annotations whose value begins with the name of the namespace."""
+REACHES: Final = r"^[ -\[\]-~\s]*$"  # characters of an action: printable ones without a backslash
+NAMED: Final = ("group.name", "load-balancer-name")  # annotations whose value begins with the name of the namespace
 
 
 EXTERNAL_IPS: Final = Rule(
@@ -116,8 +114,7 @@ _READ: Final = (
 provider's are `service.beta.kubernetes.io/aws-load-balancer-*`)."""
 
 
-_VALUES: Final = " = "
-"""Between the name of an annotation and the pattern of its values, in a parameter."""
+_VALUES: Final = " = "  # between the name of an annotation and the pattern of its values, in a parameter
 _FITS: Final = f"variables.known.exists(f, f[0] == n && {_VALUE}.matches(f[1]))"
 """Whether annotation `k`, whose name without the prefix is `n`, is allowed with its value."""
 

@@ -34,17 +34,12 @@ S = TypeVar("S", bound=AddonSettings)
 
 @dataclass(frozen=True, kw_only=True)
 class Namespace:
-    """The namespace of an add-on. Add-ons that name the same namespace share it, and must agree on its level.
-
-    Attributes:
-        name: Name of the namespace.
-        enforce: Enforced Pod Security level; None for a namespace that the platform doesn't create (`kube-system`).
-        labels: Labels in addition to those of Pod Security.
-    """
+    """The namespace of an add-on. Add-ons that name the same namespace share it, and must agree on its level."""
 
     name: str
     enforce: PodSecurity | None
-    labels: Mapping[str, str] = field(default_factory=dict)
+    """Enforced Pod Security level; None for a namespace that the platform doesn't create (`kube-system`)."""
+    labels: Mapping[str, str] = field(default_factory=dict)  # labels in addition to those of Pod Security
 
 
 KUBE_SYSTEM: Final = Namespace(name="kube-system", enforce=None)
@@ -52,111 +47,70 @@ KUBE_SYSTEM: Final = Namespace(name="kube-system", enforce=None)
 
 @dataclass(frozen=True, kw_only=True)
 class Permissions:
-    """What a service account of the add-on may do in AWS, through EKS Pod Identity.
+    """What a service account of the add-on may do in AWS, through EKS Pod Identity."""
 
-    Attributes:
-        service_account: Name of the service account, in the add-on's namespace.
-        policy: An AWS managed policy or an inline document.
-        role: Logical name of its role, for service accounts with a long name: project, stack and suffix use part of a
-            role name's 64 characters (`spec.settings.checks.names.LONGEST`).
-    """
-
-    service_account: str
-    policy: Managed | Inline
+    service_account: str  # name of the service account, in the add-on's namespace
+    policy: Managed | Inline  # an AWS managed policy or an inline document
     role: str | None = None
+    """Logical name of its role, for service accounts with a long name: project, stack and suffix use part of a role
+    name's 64 characters (`spec.settings.checks.names.LONGEST`)."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class ChartRelease:
-    """One Helm release of an add-on; those of one add-on are installed one after another unless `independent`.
-
-    Attributes:
-        ref: The chart.
-        release_name: Name of the Helm release; also the suffix of the logical name.
-        values: Values that differ from the chart's defaults; may contain Outputs.
-        skip_crds: Don't install the chart's `crds/`, because another release installs them.
-        crds_only: Installs CRDs and no pods: it needs no node and no other add-on, and add-ons that follow this one
-            depend on this release alone.
-        volumes: Its pods claim volumes of the default class: storage class and CSI driver are created before it and
-            deleted after it.
-        independent: It doesn't wait for the add-on's releases before it.
-    """
+    """One Helm release of an add-on; those of one add-on are installed one after another unless `independent`."""
 
     ref: ChartRef
-    release_name: str
-    values: Mapping[str, Any]
-    skip_crds: bool = False
+    release_name: str  # name of the Helm release; also the suffix of the logical name
+    values: Mapping[str, Any]  # values that differ from the chart's defaults; may contain Outputs
+    skip_crds: bool = False  # don't install the chart's `crds/`, because another release installs them
     crds_only: bool = False
+    """Installs CRDs and no pods: it needs no node and no other add-on, and add-ons that follow this one depend on this
+    release alone."""
     volumes: bool = False
-    independent: bool = False
+    """Its pods claim volumes of the default class: storage class and CSI driver are created before it and deleted after
+    it."""
+    independent: bool = False  # it doesn't wait for the add-on's releases before it
 
 
 @dataclass(frozen=True, kw_only=True)
 class Parts:
-    """Everything that an add-on consists of, in the order of creation.
+    """Everything that an add-on consists of, in the order of creation."""
 
-    Attributes:
-        permissions: Permissions in AWS; they are granted before the first release.
-        before: Manifests that the releases need (ConfigMaps, Secrets), by key; the key is the suffix of the logical
-            name.
-        releases: Helm releases.
-        objects: Manifests that need the releases' CRDs and webhooks, by key.
-        volumes: The pods of `objects` claim volumes of the default class, as those of a release.
-    """
-
-    permissions: Sequence[Permissions] = ()
+    permissions: Sequence[Permissions] = ()  # permissions in AWS; they are granted before the first release
     before: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
-    releases: Sequence[ChartRelease] = ()
+    """Manifests that the releases need (ConfigMaps, Secrets), by key; the key is the suffix of the logical name."""
+    releases: Sequence[ChartRelease] = ()  # Helm releases
     objects: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
-    volumes: bool = False
+    """Manifests that need the releases' CRDs and webhooks, by key."""
+    volumes: bool = False  # the pods of `objects` claim volumes of the default class, as those of a release
 
 
 @dataclass(frozen=True, kw_only=True)
 class AddOnFacts:
-    """What an add-on may know before there is a cluster.
+    """What an add-on may know before there is a cluster."""
 
-    Attributes:
-        addons: Add-ons of the cluster.
-        pools: Pools by name.
-        teams: Teams by name.
-        charts: Where charts come from.
-        caches: Registries with a pull-through cache.
-        environment: Name of the environment, in messages.
-        topic: ARN of the SNS topic of alerts; None if nobody gets them.
-        emails: Addresses that get messages about budgets.
-        thresholds: Percentages of a budget at which they get them.
-        private_cidrs: Ranges of the VPC, of Services and of peers.
-        installed: Keys of add-ons that the cluster has, and that aren't installed.
-    """
-
-    addons: Addons = field(default_factory=Addons)
+    addons: Addons = field(default_factory=Addons)  # add-ons of the cluster
     pools: Mapping[str, PoolSpec] = field(default_factory=dict)
     teams: Mapping[str, Team] = field(default_factory=dict)
-    charts: Charts = field(default_factory=Charts)
-    caches: Sequence[str] = ()
-    environment: str = ""
-    topic: str | None = None
-    emails: Sequence[str] = ()
-    thresholds: Sequence[int] = ()
-    private_cidrs: Sequence[str] = ()
-    installed: Collection[str] = ()
+    charts: Charts = field(default_factory=Charts)  # where charts come from
+    caches: Sequence[str] = ()  # registries with a pull-through cache
+    environment: str = ""  # name of the environment, in messages
+    topic: str | None = None  # ARN of the SNS topic of alerts; None if nobody gets them
+    emails: Sequence[str] = ()  # addresses that get messages about budgets
+    thresholds: Sequence[int] = ()  # percentages of a budget at which they get them
+    private_cidrs: Sequence[str] = ()  # ranges of the VPC, of Services and of peers
+    installed: Collection[str] = ()  # keys of add-ons that the cluster has, and that aren't installed
 
 
 @dataclass(frozen=True, kw_only=True)
 class AddOnContext(AddOnFacts):
-    """What an add-on may know of the cluster that it is installed on.
-
-    Attributes:
-        cluster: The cluster.
-        network: The network.
-        storage: Buckets, file systems, database.
-        system_node_groups: Node groups that run controllers.
-    """
+    """What an add-on may know of the cluster that it is installed on."""
 
     cluster: ClusterOutputs
     network: NetworkOutputs
-    storage: StorageOutputs
-    system_node_groups: Sequence[pulumi.Resource]
+    storage: StorageOutputs  # buckets, file systems, database
+    system_node_groups: Sequence[pulumi.Resource]  # node groups that run controllers
 
     @property
     def placement(self) -> dict[str, Any]:

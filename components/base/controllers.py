@@ -11,41 +11,26 @@ from typing import Final, Literal
 
 @dataclass(frozen=True, kw_only=True)
 class Controller:
-    """A controller.
+    """A controller."""
 
-    Attributes:
-        account: Name of its service account, in the namespace of its add-on.
-        makes: Kinds that it creates and changes for a parent that the rules evaluate: the child isn't evaluated again.
-            A kind whose parent no rule evaluates is not listed.
-        changes: Kinds that it changes without having created them.
-    """
-
-    account: str
+    account: str  # name of its service account, in the namespace of its add-on
     makes: tuple[str, ...] = ()
-    changes: tuple[str, ...] = ()
+    """Kinds that it creates and changes for a parent that the rules evaluate: the child isn't evaluated again. A kind
+    whose parent no rule evaluates is not listed."""
+    changes: tuple[str, ...] = ()  # kinds that it changes without having created them
 
 
 @dataclass(frozen=True, kw_only=True)
 class Scheduler:
-    """A scheduler of the pods of teams beside kube-scheduler, and how a pod says its queue.
+    """A scheduler of the pods of teams beside kube-scheduler, and how a pod says its queue."""
 
-    Attributes:
-        name: `schedulerName` of its pods.
-        queue: Label or annotation of a pod that names its queue.
-        holder: Which of the two: `labels` or `annotations`.
-        parent: What is before the team's name in the name of its queue.
-        app: Label that says which pods are one application; empty if an owner does.
-        other_apps: Labels and annotations that say the same where that label is missing.
-        pod_groups: Whether it has PodGroups, which name a queue as well.
-    """
-
-    name: str
-    queue: str
-    holder: Literal["labels", "annotations"]
-    parent: str = ""
-    app: str = ""
-    other_apps: tuple[str, ...] = ()
-    pod_groups: bool = False
+    name: str  # `schedulerName` of its pods
+    queue: str  # label or annotation of a pod that names its queue
+    holder: Literal["labels", "annotations"]  # which of the two: `labels` or `annotations`
+    parent: str = ""  # what is before the team's name in the name of its queue
+    app: str = ""  # label that says which pods are one application; empty if an owner does
+    other_apps: tuple[str, ...] = ()  # labels and annotations that say the same where that label is missing
+    pod_groups: bool = False  # whether it has PodGroups, which name a queue as well
 
 
 def username(namespace: str, account: str) -> str:

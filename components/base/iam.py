@@ -21,23 +21,15 @@ Conditions = Mapping[str, Mapping[str, Sequence[str]]]
 
 @dataclass(frozen=True)
 class Statement:
-    """One statement of a policy document.
+    """One statement of a policy document."""
 
-    Attributes:
-        sid: Its purpose, in letters and digits (IAM User Guide, "JSON policy elements: Sid").
-        actions: Actions that it allows or denies.
-        resources: ARNs; none in a trust policy, whose resource is the role itself.
-        effect: `Allow` or `Deny`.
-        principals: Kind -> principals, in trust and key policies: `{"Service": ["eks.amazonaws.com"]}`.
-        conditions: All of them must hold.
-    """
-
-    sid: str
-    actions: Sequence[str]
-    resources: Sequence[str] = ()
+    sid: str  # its purpose, in letters and digits (IAM User Guide, "JSON policy elements: Sid")
+    actions: Sequence[str]  # actions that it allows or denies
+    resources: Sequence[str] = ()  # ARNs; none in a trust policy, whose resource is the role itself
     effect: Literal["Allow", "Deny"] = field(default="Allow", kw_only=True)
     principals: Mapping[str, Sequence[str]] = field(default_factory=dict, kw_only=True)
-    conditions: Conditions = field(default_factory=dict, kw_only=True)
+    """Kind -> principals, in trust and key policies: `{"Service": ["eks.amazonaws.com"]}`."""
+    conditions: Conditions = field(default_factory=dict, kw_only=True)  # all of them must hold
 
     def render(self) -> dict[str, Any]:
         """The statement in IAM's JSON; empty elements are omitted."""
@@ -133,17 +125,11 @@ class Inline:
 
 @dataclass(frozen=True, kw_only=True)
 class PodRole:
-    """The role of one service account.
-
-    Attributes:
-        arn: ARN of the role.
-        name: Name of the role.
-        ready: Resources that must exist before a pod has the role's permissions.
-    """
+    """The role of one service account."""
 
     arn: pulumi.Output[str]
     name: pulumi.Output[str]
-    ready: Sequence[pulumi.Resource]
+    ready: Sequence[pulumi.Resource]  # resources that must exist before a pod has the role's permissions
 
 
 def pod_identity_role(

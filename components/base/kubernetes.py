@@ -134,17 +134,11 @@ PROJECT: Final = PurePosixPath("..")
 
 @dataclass(frozen=True, kw_only=True)
 class Location:
-    """What a release names its chart by.
+    """What a release names its chart by."""
 
-    Attributes:
-        chart: Name of the chart in `repo`, an `oci://` reference, or a path.
-        version: Exact version; of a path, Helm reads the version from Chart.yaml.
-        repo: URL of the repository; None for an `oci://` reference and a path.
-    """
-
-    chart: str
-    version: str
-    repo: str | None = None
+    chart: str  # name of the chart in `repo`, an `oci://` reference, or a path
+    version: str  # exact version; of a path, Helm reads the version from Chart.yaml
+    repo: str | None = None  # URL of the repository; None for an `oci://` reference and a path
 
 
 def locate(chart: ChartRef, source: Charts) -> Location:

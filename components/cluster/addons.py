@@ -27,19 +27,12 @@ from spec.subnets import WARM_PREFIXES
 
 @dataclass(frozen=True, kw_only=True)
 class Scope:
-    """Scope of the permissions.
+    """Scope of the permissions."""
 
-    Attributes:
-        partition: AWS partition.
-        region: AWS Region.
-        account_id: AWS account, 12 digits.
-        buckets: Names of S3 buckets that pods may mount; `*` is a wildcard.
-    """
-
-    partition: str
-    region: str
-    account_id: str
-    buckets: Sequence[str] = ()
+    partition: str  # AWS partition
+    region: str  # AWS Region
+    account_id: str  # AWS account, 12 digits
+    buckets: Sequence[str] = ()  # names of S3 buckets that pods may mount; `*` is a wildcard
 
 
 def permissions(addon: AddonName, scope: Scope) -> Managed | Inline | None:

@@ -24,52 +24,32 @@ from spec.settings.charts import Charts
 from spec.settings.existing import CLUSTER_AUTOSCALER
 from spec.settings.pools import Role
 
-HIGHEST_WEIGHT: Final = 100
-"""Maximum `spec.weight` of a NodePool (Karpenter v1.14.1, CRD of NodePool)."""
+HIGHEST_WEIGHT: Final = 100  # maximum `spec.weight` of a NodePool (Karpenter v1.14.1, CRD of NodePool)
 
 
 @dataclass(frozen=True, kw_only=True)
 class NodePoolContext:
-    """What every node pool needs.
+    """What every node pool needs."""
 
-    Attributes:
-        specs: All pools of the platform, managed and elastic, by name.
-        cluster: The cluster.
-        network: The network.
-        isolated: Whether the VPC has no route to the internet, only VPC endpoints.
-        volume_key: KMS key of the nodes' volumes; the AWS managed key for EBS where None.
-        caches: Upstream registries with a pull-through cache.
-        opts: Resource options of every component: the providers.
-        charts: Where charts come from.
-        scheduled: Names of pools whose limits a schedule changes.
-        installed: Add-ons that the cluster has.
-        instance_profile: Instance profile of the nodes of the cluster's own Karpenter.
-    """
-
-    specs: Mapping[str, PoolSpec]
+    specs: Mapping[str, PoolSpec]  # all pools of the platform, managed and elastic, by name
     cluster: ClusterOutputs
     network: NetworkOutputs
-    isolated: bool
-    opts: pulumi.ResourceOptions
-    charts: Charts
-    volume_key: pulumi.Input[str] | None = None
-    caches: Sequence[str] = ()
-    scheduled: frozenset[str] = frozenset()
-    installed: Collection[str] = ()
-    instance_profile: str | None = None
+    isolated: bool  # whether the VPC has no route to the internet, only VPC endpoints
+    opts: pulumi.ResourceOptions  # resource options of every component: the providers
+    charts: Charts  # where charts come from
+    volume_key: pulumi.Input[str] | None = None  # KMS key of the nodes' volumes; the AWS managed key for EBS where None
+    caches: Sequence[str] = ()  # upstream registries with a pull-through cache
+    scheduled: frozenset[str] = frozenset()  # names of pools whose limits a schedule changes
+    installed: Collection[str] = ()  # add-ons that the cluster has
+    instance_profile: str | None = None  # instance profile of the nodes of the cluster's own Karpenter
 
 
 @dataclass(frozen=True, kw_only=True)
 class ManagedPools:
-    """Managed node groups.
-
-    Attributes:
-        pools: Managed pools by name.
-        system: Node groups of the system pools; what needs a node depends on these.
-    """
+    """Managed node groups."""
 
     pools: Mapping[str, ManagedPool]
-    system: tuple[aws.eks.NodeGroup, ...]
+    system: tuple[aws.eks.NodeGroup, ...]  # node groups of the system pools; what needs a node depends on these
 
 
 def managed_pools(context: NodePoolContext) -> ManagedPools:

@@ -25,8 +25,7 @@ from spec.settings.addons.serving import CanaryRollback
 from spec.settings.cost import IdleGpus
 from spec.settings.teams import Team
 
-Objects = Mapping[str, Mapping[str, Any]]
-"""Manifests by the suffix of their logical name."""
+Objects = Mapping[str, Mapping[str, Any]]  # manifests by the suffix of their logical name
 IMAGE: Final = "public.ecr.aws/docker/library/python:3.13.7-slim"
 """Docker's official image, as Amazon ECR Public has it (gallery.ecr.aws/docker/library/python; read 2026-11)."""
 FOLDER: Final = "/scripts"
@@ -34,19 +33,13 @@ FOLDER: Final = "/scripts"
 
 @dataclass(frozen=True, kw_only=True)
 class Script:
-    """One CronJob.
+    """One CronJob."""
 
-    Attributes:
-        name: Its name, and that of its account and ConfigMap.
-        every: Cron expression, in UTC.
-        modules: The script, last, after the modules that it imports; each has its place in the pod as here.
-        changes: API group and plural of the objects that it changes.
-    """
-
-    name: str
-    every: str
+    name: str  # its name, and that of its account and ConfigMap
+    every: str  # cron expression, in UTC
     modules: tuple[ModuleType, ...]
-    changes: tuple[str, str]
+    """The script, last, after the modules that it imports; each has its place in the pod as here."""
+    changes: tuple[str, str]  # API group and plural of the objects that it changes
 
     @property
     def role(self) -> str:

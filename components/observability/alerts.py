@@ -29,21 +29,13 @@ Severity = Literal["info", "warning", "critical"]
 
 @dataclass(frozen=True, kw_only=True)
 class Alert:
-    """One alert.
+    """One alert."""
 
-    Attributes:
-        name: Name in CamelCase: `GpuIdle`. Its page is docs/runbooks/gpu-idle.md.
-        expression: PromQL expression; its label `team` names the team to notify.
-        after: How long the expression must be true (`for`).
-        severity: How soon it needs attention.
-        summary: One line for the recipient; may contain labels and the value.
-    """
-
-    name: str
-    expression: str
-    after: str
-    severity: Severity
-    summary: str
+    name: str  # name in CamelCase: `GpuIdle`. Its page is docs/runbooks/gpu-idle.md
+    expression: str  # PromQL expression; its label `team` names the team to notify
+    after: str  # how long the expression must be true (`for`)
+    severity: Severity  # how soon it needs attention
+    summary: str  # one line for the recipient; may contain labels and the value
 
     @property
     def page(self) -> str:
@@ -66,8 +58,7 @@ class Alert:
         }
 
 
-IDLE: Final = 0.05
-"""Utilization below which a GPU counts as idle."""
+IDLE: Final = 0.05  # utilization below which a GPU counts as idle
 FULL: Final = 0.97
 """Share of a GPU's memory in use that leaves nothing for a larger batch. vLLM reserves 0.9 in advance
 (docs.vllm.ai, `gpu_memory_utilization`), which is no pressure."""
@@ -133,8 +124,7 @@ MEMORY: Final = 0.9
 CHECKPOINT: Final = "slipway_checkpoint_timestamp_seconds"
 """Unix time of the last checkpoint, which a training process can export on its port `metrics`
 (docs/guides/alerts.md)."""
-CLAIM: Final = "checkpoints"
-"""Claim that a team's jobs write checkpoints to."""
+CLAIM: Final = "checkpoints"  # claim that a team's jobs write checkpoints to
 
 
 def pending(settings: Alerts) -> Alert:
@@ -199,17 +189,11 @@ class Checkpoints:
     A volume has `kubelet_volume_stats_used_bytes` only if its CSI driver reports the usage. The EBS driver does; that
     of FSx for Lustre doesn't (kubernetes-sigs/aws-fsx-csi-driver v1.9.0, pkg/driver/node.go: `nodeCaps` is empty,
     `NodeGetVolumeStats` unimplemented), and that of EFS only on request, every four hours (aws-efs-csi-driver, chart
-    4.4.1, `node.volMetricsOptIn`; read 2026-11). There only the process can say that it wrote a checkpoint.
+    4.4.1, `node.volMetricsOptIn`; read 2026-11). There only the process can say that it wrote a checkpoint."""
 
-    Attributes:
-        running: Jobs that run and mount the checkpoints.
-        reported: Unix time of the last checkpoint, of jobs whose processes export it.
-        changes: Changes of the volume's usage in the window, of namespaces whose volume reports it.
-    """
-
-    running: str
-    reported: str
-    changes: str
+    running: str  # Jobs that run and mount the checkpoints
+    reported: str  # unix time of the last checkpoint, of jobs whose processes export it
+    changes: str  # changes of the volume's usage in the window, of namespaces whose volume reports it
 
 
 def _checkpoints(window: str) -> Checkpoints:

@@ -5,12 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final
 
-NAMESPACE_TEAM: Final = "slipway:namespace_team:info"
-"""1 for each namespace of a team: `namespace`, `team`, `project`."""
+NAMESPACE_TEAM: Final = "slipway:namespace_team:info"  # 1 for each namespace of a team: `namespace`, `team`, `project`
 POD_JOB: Final = "slipway:pod_job:info"
 """1 for each pod of a job: `namespace`, `pod`, `workload`. A label `job` would be Prometheus's own."""
-NODE: Final = "slipway:node:info"
-"""1 for each node: `node`, `pool`, `instance_type`, `capacity_type`."""
+NODE: Final = "slipway:node:info"  # 1 for each node: `node`, `pool`, `instance_type`, `capacity_type`
 
 Renaming = tuple[str, str, str, str]
 """Arguments of `label_replace`: target label, replacement, source label, pattern of its whole value."""

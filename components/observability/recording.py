@@ -24,16 +24,12 @@ from spec.pools.pool_spec import PoolSpec
 
 LIST_PRICE: Final = "slipway:instance:usd_per_hour"
 """On-demand price of an instance type, from the catalog: `instance_type`."""
-NODE_COST: Final = "slipway:node:usd_per_hour"
-"""`node`, `pool`, `instance_type`, `capacity_type`."""
-POD_SHARE: Final = "slipway:pod:node_share"
-"""Share of its node that a pod requests: `namespace`, `pod`, `node`."""
+NODE_COST: Final = "slipway:node:usd_per_hour"  # `node`, `pool`, `instance_type`, `capacity_type`
+POD_SHARE: Final = "slipway:pod:node_share"  # share of its node that a pod requests: `namespace`, `pod`, `node`
 POD_COST: Final = "slipway:pod:usd_per_hour"
 """`namespace`, `pod`, `node`, `team`, `project`; pods without a team don't have the last two."""
-TEAM_COST: Final = "slipway:team:usd_per_hour"
-"""`team`."""
-TEAM_BUDGET: Final = "slipway:team:budget_usd"
-"""Monthly budget, from the stack: `team`."""
+TEAM_COST: Final = "slipway:team:usd_per_hour"  # `team`
+TEAM_BUDGET: Final = "slipway:team:budget_usd"  # monthly budget, from the stack: `team`
 _POD: Final = "namespace, pod, node"
 
 
@@ -93,10 +89,8 @@ def budgets(teams: Mapping[str, int]) -> list[Record]:
 
 GPU_ACTIVE: Final = "slipway:gpu:active"
 """Utilization of a GPU or MIG instance, 0 to 1: `node`, `UUID`, `GPU_I_ID`; `namespace` and `pod` if a pod has it."""
-GPU_XID: Final = "slipway:gpu:xid"
-"""Last Xid of a GPU; the same labels."""
-GPU_MEMORY: Final = "slipway:gpu:memory_ratio"
-"""Share of a GPU's memory in use; the same labels."""
+GPU_XID: Final = "slipway:gpu:xid"  # last Xid of a GPU; the same labels
+GPU_MEMORY: Final = "slipway:gpu:memory_ratio"  # share of a GPU's memory in use; the same labels
 GPU_LABELS: Final = ("node", "UUID", "GPU_I_ID", "namespace", "pod")
 EFA_RATIO: Final = "slipway:node_efa:ratio"
 """Bytes that a node's adapters receive, as a share of its instance type's bandwidth: `node`."""
@@ -110,17 +104,11 @@ GPU_RESOURCES: Final = 'resource=~"nvidia_com_(gpu|mig_.+)"'
 
 @dataclass(frozen=True, kw_only=True)
 class Record:
-    """One recording rule.
+    """One recording rule."""
 
-    Attributes:
-        name: Name of the series.
-        expression: PromQL expression.
-        labels: Labels that it adds.
-    """
-
-    name: str
-    expression: str
-    labels: Mapping[str, str]
+    name: str  # name of the series
+    expression: str  # PromQL expression
+    labels: Mapping[str, str]  # labels that it adds
 
     @property
     def rule(self) -> dict[str, Any]:

@@ -13,8 +13,7 @@ from spec.pools.pool_spec import PoolSpec
 from spec.settings.addons.observability import Alerts
 
 API: Final = "monitoring.coreos.com/v1"
-INTERVAL: Final = "1m"
-"""Evaluation interval of recording rules; costs and usage change slowly."""
+INTERVAL: Final = "1m"  # evaluation interval of recording rules; costs and usage change slowly
 
 
 def records(

@@ -144,8 +144,7 @@ def _budgets(budgets: dict[str, Budget]) -> list[dict[str, Any]]:
     return manifests
 
 
-DELETE_MARGIN: Final = 1
-"""Hours for the last node to be terminated after its drain."""
+DELETE_MARGIN: Final = 1  # hours for the last node to be terminated after its drain
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -270,10 +269,8 @@ def _node_class(args: KarpenterPoolArgs, fabric: Fabric | None) -> dict[str, Any
 
 
 BUFFER_KIND: Final = ManifestKind("autoscaling.x-k8s.io/v1beta1", "CapacityBuffer")
-NAMESPACE: Final = "kube-system"
-"""Namespace of Karpenter; the buffer and its PodTemplate are in one namespace."""
-IMAGE: Final = "registry.k8s.io/pause:3.10"
-"""Never pulled: the API server requires an image."""
+NAMESPACE: Final = "kube-system"  # namespace of Karpenter; the buffer and its PodTemplate are in one namespace
+IMAGE: Final = "registry.k8s.io/pause:3.10"  # never pulled: the API server requires an image
 _MILLIS: Final = 100
 
 

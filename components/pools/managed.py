@@ -32,16 +32,10 @@ _TEMPLATE: Final = f"{_PREFIX}node-template/"
 
 @dataclass(frozen=True, kw_only=True, order=True)
 class GroupTag:
-    """One tag of an Auto Scaling group.
+    """One tag of an Auto Scaling group."""
 
-    Attributes:
-        role: Its purpose, without the cluster's name: `label/accelerator`.
-        key: Its key in AWS.
-        value: Its value.
-    """
-
-    role: str
-    key: str
+    role: str  # its purpose, without the cluster's name: `label/accelerator`
+    key: str  # its key in AWS
     value: str
 
 

@@ -22,18 +22,13 @@ from spec.catalog import regions
 
 @dataclass(frozen=True, kw_only=True)
 class NodeRoleOutputs:
-    """Outputs of a node role.
-
-    Attributes:
-        arn: ARN of the role.
-        instance_profile: Name of its instance profile, for nodes of Karpenter; empty for those of EKS.
-        ready: Resources that must exist before a node with this role can join: its policies, and its access entry if
-            EKS doesn't create one.
-    """
+    """Outputs of a node role."""
 
     arn: pulumi.Output[str]
-    instance_profile: pulumi.Input[str]
+    instance_profile: pulumi.Input[str]  # name of its instance profile, for nodes of Karpenter; empty for those of EKS
     ready: Sequence[pulumi.Resource]
+    """Resources that must exist before a node with this role can join: its policies, and its access entry if EKS
+    doesn't create one."""
 
 
 POLICIES: Final[Mapping[str, str]] = {

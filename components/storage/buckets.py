@@ -19,11 +19,9 @@ from components.base.outputs import BucketOutputs
 from spec.settings import storage as settings
 from spec.settings.storage import Buckets as Settings
 
-ARTIFACTS: Final = "argo"
-"""Prefix in the bucket `state` of artifacts that workflow steps pass to one another."""
+ARTIFACTS: Final = "argo"  # prefix in the bucket `state` of artifacts that workflow steps pass to one another
 
-CONTAINER_LOGS: Final = "containers"
-"""Prefix in the bucket `logs` of the logs of containers, if they are sent to S3."""
+CONTAINER_LOGS: Final = "containers"  # prefix in the bucket `logs` of the logs of containers, if they are sent to S3
 
 COSTS: Final = "costs"
 """Prefix in the bucket `state` of Kubecost's data. It differs from "kubecost": Kubecost doesn't add the prefix to a

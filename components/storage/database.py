@@ -23,29 +23,21 @@ from components.storage.firewall import INGRESS, allow, make_group
 from spec.settings import storage as settings
 from spec.settings.storage import EngineName
 
-USER: Final = "slipway"
-"""The master user, the only one of the instance."""
-SLOW_MS: Final = 1000
-"""Minimum duration of a logged statement, in milliseconds."""
+USER: Final = "slipway"  # the master user, the only one of the instance
+SLOW_MS: Final = 1000  # minimum duration of a logged statement, in milliseconds
 
 
 @dataclass(frozen=True, kw_only=True)
 class Engine:
-    """A database engine.
+    """A database engine."""
 
-    Attributes:
-        title: How its project writes its name.
-        version: Major version; RDS applies minor versions automatically, in the maintenance window.
-        port: TCP port.
-        parameters: Parameters that differ from RDS's defaults, or must not change: TLS alone, and slow statements.
-        logs: Log types that RDS exports (botocore 1.44.5, rds CreateDBInstance, `EnableCloudwatchLogsExports`).
-    """
-
-    title: str
-    version: str
-    port: int
+    title: str  # how its project writes its name
+    version: str  # major version; RDS applies minor versions automatically, in the maintenance window
+    port: int  # TCP port
     parameters: Mapping[str, str]
+    """Parameters that differ from RDS's defaults, or must not change: TLS alone, and slow statements."""
     logs: tuple[str, ...]
+    """Log types that RDS exports (botocore 1.44.5, rds CreateDBInstance, `EnableCloudwatchLogsExports`)."""
 
 
 ENGINES: Final[Mapping[EngineName, Engine]] = {
@@ -79,8 +71,7 @@ ENGINES: Final[Mapping[EngineName, Engine]] = {
         logs=("postgresql", "upgrade"),
     ),
 }
-KEY_CHARACTERS: Final = 8
-"""The first part of a key's ID, a random 32-bit number."""
+KEY_CHARACTERS: Final = 8  # the first part of a key's ID, a random 32-bit number
 MONITORING: Final = "service-role/AmazonRDSEnhancedMonitoringRole"
 
 

@@ -29,17 +29,11 @@ EBS_DRIVER: Final = "ebs.csi.aws.com"
 
 @dataclass(frozen=True, kw_only=True)
 class LustrePlace:
-    """Where file systems of the class `lustre` are created.
+    """Where file systems of the class `lustre` are created."""
 
-    Attributes:
-        settings: Deployment type and throughput, the same as for the parallel file system of the stack.
-        subnet_id: Subnet.
-        security_group_id: Security group of the file servers.
-    """
-
-    settings: Lustre
+    settings: Lustre  # deployment type and throughput, the same as for the parallel file system of the stack
     subnet_id: pulumi.Input[str]
-    security_group_id: pulumi.Input[str]
+    security_group_id: pulumi.Input[str]  # security group of the file servers
 
 
 def block(key_arn: pulumi.Input[str], name: str, *, default: bool) -> dict[str, Any]:

@@ -23,11 +23,9 @@ from spec.catalog import addons
 from spec.settings.cluster import AddonName
 from spec.settings.storage import Efs
 
-NFS: Final = (2049, 2049)
-"""EFS User Guide, "Using VPC security groups" (read 2026-11)."""
+NFS: Final = (2049, 2049)  # EFS User Guide, "Using VPC security groups" (read 2026-11)
 ACCESS_POINTS: Final = ("datasets", "models")
-USER: Final = 1000
-"""User and group that an access point enforces, whatever the pod's user is."""
+USER: Final = 1000  # user and group that an access point enforces, whatever the pod's user is
 TYPE: Final = "elasticfilesystem"
 NODE_ACCOUNT: Final = "efs-csi-node-sa"
 """Service account of the driver's node pods (v3.4.1, charts/aws-efs-csi-driver/values.yaml)."""

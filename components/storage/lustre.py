@@ -24,8 +24,7 @@ PORTS: Final[Mapping[str, tuple[int, int]]] = {"lustre": (988, 988), "servers": 
 "File system access control with Amazon VPC", read 2026-11)."""
 VERSION: Final = "2.15"
 """Recommended for all new file systems (botocore 1.44.5, fsx CreateFileSystem, `FileSystemTypeVersion`)."""
-THROUGHPUT: Final = 250
-"""Default throughput in MB/s per TiB."""
+THROUGHPUT: Final = 250  # default throughput in MB/s per TiB
 EVENTS: Final = ("NEW", "CHANGED", "DELETED")
 """All event types that can be imported and exported (botocore 1.44.5, fsx `EventType`)."""
 DIRECTORIES: Final[Mapping[str, str]] = {RAW_FILESET: "0040755", CHECKPOINT_FILESET: "0040777"}

@@ -36,10 +36,8 @@ ONCE: Final = "ReadWriteOnce"
 RAW_FILESET: Final = "raw"
 CHECKPOINT_FILESET: Final = "checkpoints"
 """Top directories of the Lustre file system, each linked to the bucket of that name."""
-CLAIMS: Final = ("raw", "datasets", "checkpoints", "models")
-"""Volume claims in each namespace of a team."""
-_UNBOUNDED: Final = "1Pi"
-"""Capacity of volumes without a size; Kubernetes requires one and the drivers ignore it."""
+CLAIMS: Final = ("raw", "datasets", "checkpoints", "models")  # volume claims in each namespace of a team
+_UNBOUNDED: Final = "1Pi"  # capacity of volumes without a size; Kubernetes requires one and the drivers ignore it
 _MINIMUM: Final = "1Gi"
 """Request of a claim of a static volume: it gets the whole volume, and the team's quota counts this."""
 

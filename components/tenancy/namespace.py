@@ -65,14 +65,11 @@ OBJECTS: Final[Mapping[str, int]] = {
 start lists some of them. Services of type LoadBalancer cost money and bypass the ingress, so none is allowed."""
 NONE: Final = {"requests.vpc.amazonaws.com/pod-eni": "0"}
 """Network interfaces of pods with security groups of their own: an instance has few, and teams have no such groups."""
-OTHERS: Final = 100
-"""Maximum number of objects of any other kind that a member can create."""
+OTHERS: Final = 100  # maximum number of objects of any other kind that a member can create
 CORE: Final = ("configmaps", "persistentvolumeclaims", "secrets", "services")
 """Resources that a quota counts by their name alone (kubernetes.io, "Resource Quotas")."""
-FINISHED: Final = 10
-"""Pods that may exist for each that may run: `pods` doesn't count finished ones."""
-ADDONS: Final = "addons"
-"""The ResourceQuota of add-ons' kinds."""
+FINISHED: Final = 10  # Pods that may exist for each that may run: `pods` doesn't count finished ones
+ADDONS: Final = "addons"  # the ResourceQuota of add-ons' kinds
 _ENDS: Final = re.compile(r"^count/([a-z]*jobs|jobsets|workflows)\.")
 """Kinds that run and end: they stay for days, as Jobs do."""
 
@@ -171,38 +168,25 @@ def namespace_manifest(
 
 @dataclass(frozen=True, kw_only=True)
 class TeamFacts:
-    """What the objects of all teams depend on, known from the stack file.
-
-    Attributes:
-        pools: Pools by name.
-        addons: Add-ons of the cluster.
-        network: Ranges of VPC and pods; None if unknown.
-        protect: Protect namespaces and volumes from deletion, by default.
-        job_usd: What one job of each team may cost, in USD, by the team's name.
-        roles: Prefix of the names of its ClusterRoles.
-    """
+    """What the objects of all teams depend on, known from the stack file."""
 
     pools: Mapping[str, PoolSpec]
-    addons: Addons = field(default_factory=Addons)
-    network: Network | None = None
-    protect: bool = False
+    addons: Addons = field(default_factory=Addons)  # add-ons of the cluster
+    network: Network | None = None  # ranges of VPC and pods; None if unknown
+    protect: bool = False  # protect namespaces and volumes from deletion, by default
     job_usd: Mapping[str, int] = field(default_factory=dict)
-    roles: str = PREFIX
+    """What one job of each team may cost, in USD, by the team's name."""
+    roles: str = PREFIX  # prefix of the names of its ClusterRoles
 
 
 @dataclass(frozen=True, kw_only=True)
 class TeamContext(TeamFacts):
-    """What all teams depend on.
-
-    Attributes:
-        cluster: The cluster.
-        storage: Buckets and file systems; without any, namespaces have no volumes and no permissions in AWS.
-        installed: Add-ons whose kinds are counted once they are there.
-    """
+    """What all teams depend on."""
 
     cluster: Cluster
     storage: StorageOutputs | None = None
-    installed: Sequence[pulumi.Resource] = ()
+    """Buckets and file systems; without any, namespaces have no volumes and no permissions in AWS."""
+    installed: Sequence[pulumi.Resource] = ()  # add-ons whose kinds are counted once they are there
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -40,8 +40,7 @@ QUEUE_PROXY_PORTS: Final = (8012, 8013, 9090)
 """Ports of the queue-proxy sidecar: HTTP/1, HTTP/2, and autoscaling metrics (knative/serving,
 pkg/networking/constants.go, v1.21)."""
 
-RAY: Final = "kuberay"
-"""Namespace of the KubeRay operator."""
+RAY: Final = "kuberay"  # namespace of the KubeRay operator
 RAY_HEAD: Final[Mapping[str, Any]] = {"matchLabels": {"ray.io/node-type": "head"}}
 RAY_PORTS: Final = (8000, 8265)
 """Ports of a Ray head that the operator connects to: Serve's proxy, whose health it checks, and the dashboard, to which

@@ -20,19 +20,13 @@ from spec.settings.teams import PriorityName
 
 @dataclass(frozen=True, kw_only=True)
 class Priority:
-    """One priority.
-
-    Attributes:
-        value: Higher is more important. User values go up to 1,000,000,000 (kubernetes.io, "Pod Priority and
-            Preemption"); steps of 1,000 allow for others in between, and all are above 0, the value of a pod without a
-            class.
-        preemption: Whether its pods can preempt others.
-        description: Its purpose, shown by `kubectl describe priorityclass`.
-    """
+    """One priority."""
 
     value: int
-    preemption: Literal["PreemptLowerPriority", "Never"]
-    description: str
+    """Higher is more important. User values go up to 1,000,000,000 (kubernetes.io, "Pod Priority and Preemption");
+    steps of 1,000 allow for others in between, and all are above 0, the value of a pod without a class."""
+    preemption: Literal["PreemptLowerPriority", "Never"]  # whether its pods can preempt others
+    description: str  # its purpose, shown by `kubectl describe priorityclass`
 
 
 PRIORITIES: Final[Mapping[PriorityName, Priority]] = {

@@ -74,8 +74,7 @@ _ADMINISTERED: Final[_Resources] = {"": ("serviceaccounts",), "networking.k8s.io
 only in the stack file."""
 
 
-PREFIX: Final = "slipway-team"
-"""Of the names of ClusterRoles."""
+PREFIX: Final = "slipway-team"  # of the names of ClusterRoles
 
 
 def cluster_role(role: MemberRole, prefix: str = PREFIX) -> str:
@@ -83,8 +82,7 @@ def cluster_role(role: MemberRole, prefix: str = PREFIX) -> str:
     return f"{prefix}-{role}"
 
 
-MEMBERS: Final = "slipway:"
-"""Prefix of the groups of members of all teams."""
+MEMBERS: Final = "slipway:"  # prefix of the groups of members of all teams
 
 
 def group(team: str, role: MemberRole) -> str:
@@ -111,8 +109,7 @@ def role_for(name: str, rules: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     return {"apiVersion": f"{RBAC}/v1", "kind": "ClusterRole", "metadata": {"name": name}, "rules": list(rules)}
 
 
-WORKFLOWS: Final = "slipway-team-workflows"
-"""ClusterRole for the steps of an Argo workflow."""
+WORKFLOWS: Final = "slipway-team-workflows"  # ClusterRole for the steps of an Argo workflow
 
 
 def workflow_role_manifest() -> dict[str, Any]:
@@ -132,10 +129,8 @@ def workflow_binding(namespace: str, service_account: str) -> dict[str, Any]:
     }
 
 
-PICKERS: Final = "slipway-team-endpoint-picker"
-"""ClusterRole for endpoint pickers of models."""
-PICKER: Final = "endpoint-picker"
-"""Their service account in each namespace for serving. It has no permissions in AWS."""
+PICKERS: Final = "slipway-team-endpoint-picker"  # ClusterRole for endpoint pickers of models
+PICKER: Final = "endpoint-picker"  # Their service account in each namespace for serving. It has no permissions in AWS.
 
 
 def picker_role_manifest() -> dict[str, Any]:

@@ -17,17 +17,12 @@ from spec.settings.teams import Team as Settings
 
 @dataclass(frozen=True, kw_only=True)
 class TeamOutputs:
-    """Outputs of a team, for queues, workloads and cost guards.
+    """Outputs of a team, for queues, workloads and cost guards."""
 
-    Attributes:
-        name: Name of the team, of its queue, of its prefix in the buckets, and value of its label.
-        settings: Its settings.
-        namespaces: Dependencies of objects in a namespace, by the namespace's full name.
-    """
-
-    name: str
+    name: str  # name of the team, of its queue, of its prefix in the buckets, and value of its label
     settings: Settings
     namespaces: Mapping[str, Sequence[pulumi.Resource]]
+    """Dependencies of objects in a namespace, by the namespace's full name."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -15,12 +15,10 @@ from components.base.operator import object_of
 from components.base.outputs import StorageOutputs
 from components.storage.buckets import artifacts_of
 
-SERVICE_ACCOUNT: Final = "workload"
-"""Service account of workloads in every team namespace."""
+SERVICE_ACCOUNT: Final = "workload"  # service account of workloads in every team namespace
 READ: Final = ("raw",)
 WRITTEN: Final = ("checkpoints", "models")
-ARTIFACTS: Final = "state"
-"""Bucket for artifacts that workflow steps pass to one another."""
+ARTIFACTS: Final = "state"  # bucket for artifacts that workflow steps pass to one another
 _READ_ACTIONS: Final = ("s3:GetObject", "s3:GetObjectTagging")
 _WRITE_ACTIONS: Final = (
     *_READ_ACTIONS,

@@ -78,8 +78,7 @@ def together(args: DistributedTrainingArgs, spec: Mapping[str, Any]) -> dict[str
     return {**pod_annotations(args), **gang(args.nodes, spec, args.target)}
 
 
-LAUNCHER_NAME: Final = "launcher"
-"""Container of the pod that starts the others. It is no member of their gang."""
+LAUNCHER_NAME: Final = "launcher"  # Container of the pod that starts the others. It is no member of their gang.
 NODE: Final = "node"
 """Name of the replicated job and its container, which Trainer requires (Trainer 2.3, runtime guide)."""
 
@@ -223,8 +222,7 @@ SSH_PORT: Final = 2222
 LAUNCHER: Final = Resources(cpu="1", memory="2Gi")
 _SSHD: Final = ("/usr/sbin/sshd", "-De", "-f", f"{HOME}/.sshd_config", "-o", "PidFile=none")
 """Without a PID file, because the root file system is read-only."""
-_PATHS: Final = ("LD_LIBRARY_PATH", "PATH")
-"""Variables of the image that a session of SSH doesn't have."""
+_PATHS: Final = ("LD_LIBRARY_PATH", "PATH")  # variables of the image that a session of SSH doesn't have
 
 
 def mpi_job(name: str, args: DistributedTrainingArgs) -> dict[str, Any]:
@@ -275,8 +273,7 @@ def _mpirun(args: DistributedTrainingArgs) -> tuple[str, ...]:
 
 
 Kind = Literal["TrainJob", "PyTorchJob", "TFJob", "MPIJob", "JobSet"]
-MASTER_PORT: Final = 29400
-"""Rendezvous port of the processes; torchrun's default."""
+MASTER_PORT: Final = 29400  # rendezvous port of the processes; torchrun's default
 
 
 @dataclass(frozen=True, kw_only=True)

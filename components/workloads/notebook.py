@@ -25,8 +25,7 @@ CONTAINER: Final = "notebook"
 PORT: Final = 8888
 HOME: Final = "/home/work"
 HOUR: Final = 3600
-LABEL: Final = "platform.slipway/notebook"
-"""Label of the pods of all sessions of a notebook."""
+LABEL: Final = "platform.slipway/notebook"  # label of the pods of all sessions of a notebook
 NOT_RETRIED: Final = 0
 """A failed server isn't restarted, so that the user looks at the cause; an interrupted one (Spot, preemption) is, which
 doesn't count as a retry."""

@@ -111,8 +111,7 @@ class Staged:
 
 
 Volume: TypeAlias = Claim | Scratch | Files | Staged
-STAGING: Final = "stage-"
-"""Beginning of the names of containers that copy what is staged."""
+STAGING: Final = "stage-"  # beginning of the names of containers that copy what is staged
 STAGING_IMAGE: Final = "public.ecr.aws/aws-cli/aws-cli:2.31.0"
 """Supports EKS Pod Identity, like every version since 2.15 (EKS User Guide, "Use Pod Identity with the AWS SDK")."""
 

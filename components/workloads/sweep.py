@@ -26,8 +26,7 @@ Value: TypeAlias = str | int | float | bool
 INDEX: Final = "batch.kubernetes.io/job-completion-index"
 """Annotation of a pod of an Indexed Job (kubernetes.io, "Job completion index")."""
 TRIALS_PATH: Final = "/trials"
-MAX_TRIALS: Final = 500
-"""Maximum size of a ConfigMap: 1 MiB."""
+MAX_TRIALS: Final = 500  # maximum size of a ConfigMap: 1 MiB
 
 
 def grid(**parameters: Sequence[Value]) -> tuple[dict[str, Value], ...]:

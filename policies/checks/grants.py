@@ -22,17 +22,11 @@ from policies.resources.access import Node, texts
 
 @dataclass(frozen=True, order=True)
 class Grant:
-    """One verb on one resource of a group, or on a URL that is none.
+    """One verb on one resource of a group, or on a URL that is none."""
 
-    Attributes:
-        verb: `get`; `*` for all.
-        group: API group; empty for the core group and for a URL.
-        target: `pods`, `pods/log`, or a URL, which begins with a slash.
-    """
-
-    verb: str
-    group: str
-    target: str
+    verb: str  # `get`; `*` for all
+    group: str  # API group; empty for the core group and for a URL
+    target: str  # `pods`, `pods/log`, or a URL, which begins with a slash
 
     @property
     def place(self) -> str:
@@ -59,8 +53,7 @@ def listed_by_place(found: list[Grant]) -> str:
     return "; ".join(f"{', '.join(verbs)} on {place}" for place, verbs in by_place.items())
 
 
-SYSTEM: Final = frozenset({"kube-node-lease", "kube-public", "kube-system"})
-"""Namespaces of Kubernetes."""
+SYSTEM: Final = frozenset({"kube-node-lease", "kube-public", "kube-system"})  # namespaces of Kubernetes
 READS: Final = frozenset({"get", "list", "watch"})
 _SCALED: Final = ("", "/scale", "/status")
 _READ: Final[Mapping[str, tuple[str, ...]]] = {
@@ -116,8 +109,7 @@ _NOTES: Final = frozenset(
 _LEASES: Final = frozenset(
     Grant(verb, "coordination.k8s.io", "leases") for verb in ("create", "delete", "patch", "update")
 )
-_CUSTOM: Final = re.compile(r"[a-z0-9-]+(/(scale|status))?")
-"""A resource of somebody's own group, by name."""
+_CUSTOM: Final = re.compile(r"[a-z0-9-]+(/(scale|status))?")  # a resource of somebody's own group, by name
 
 
 def harmless(grant: Grant, namespace: str | None = None) -> bool:

@@ -13,10 +13,8 @@ REFERENCE: Final = re.compile(r"^(?P<name>.+?)(:(?P<tag>[\w][\w.-]*))?(@(?P<dige
 _ECR: Final = re.compile(r"(?P<account>\d{12})\.dkr\.ecr\.[a-z0-9-]+\.amazonaws\.com(\.cn)?")
 _HUB: Final = "docker.io"
 _OF_EKS: Final = frozenset(map(eks_registry, ACCOUNTS))
-OWN: Final = "own account"
-"""Place of an image that the account's own registry has, and no cache of it."""
-EKS: Final = str(eks_registry("us-west-2"))
-"""Registry of EKS's own images, for those of all regions."""
+OWN: Final = "own account"  # place of an image that the account's own registry has, and no cache of it
+EKS: Final = str(eks_registry("us-west-2"))  # registry of EKS's own images, for those of all regions
 
 
 def trusted(image: str, context: Context) -> bool:

@@ -23,17 +23,11 @@ EXEMPT: Final = "privilegedWorkloads"
 
 @dataclass(frozen=True, kw_only=True)
 class Pod:
-    """A pod spec in a resource.
-
-    Attributes:
-        at: The resource.
-        spec: The pod spec.
-        metadata: Metadata of the pod; of the resource if it is a Pod.
-    """
+    """A pod spec in a resource."""
 
     at: Resource
     spec: Node
-    metadata: Node
+    metadata: Node  # metadata of the pod; of the resource if it is a Pod
 
     @property
     def containers(self) -> list[Node]:

@@ -19,16 +19,13 @@ if TYPE_CHECKING:
     from infra.boundaries import Boundaries, Identity
     from spec.settings.extensions import Extension
 
-_OF_TYPE = ("apiVersion", "kind")
-"""`kubernetes-kind-of-type` compares these with the type."""
+_OF_TYPE = ("apiVersion", "kind")  # `kubernetes-kind-of-type` compares these with the type
 _DROPPED = "globalDefault"
 HIDDEN: Final = "[unknown]"
-MASKED: Final = ("[secret]", HIDDEN)
-"""Values that a rendering does not show (`slipway.render.recording`)."""
+MASKED: Final = ("[secret]", HIDDEN)  # values that a rendering does not show (`slipway.render.recording`)
 _DIGEST: Final = r"(?<![0-9a-f:])(?!\d{12}\b)[0-9a-f]{7,40}(?![0-9a-f])"
 """Digits of a digest, but no account number, and no digest of an image."""
-_PLAIN: Final = re.compile(r"[\w ./-]*")
-"""A text that names no resource, address, document or pattern."""
+_PLAIN: Final = re.compile(r"[\w ./-]*")  # a text that names no resource, address, document or pattern
 
 
 def identity_of(one: Resource) -> Identity | None:

@@ -59,15 +59,10 @@ def _entry(container: Any, key: Any) -> Any:
 
 @dataclass(frozen=True)
 class Node:
-    """A path in a resource's properties, and its value.
+    """A path in a resource's properties, and its value."""
 
-    Attributes:
-        path: `vpcConfig.publicAccessCidrs[0]`.
-        raw: The value, with dicts for maps (`plain`), or the reason that there is none.
-    """
-
-    path: str
-    raw: Any
+    path: str  # `vpcConfig.publicAccessCidrs[0]`
+    raw: Any  # the value, with dicts for maps (`plain`), or the reason that there is none
 
     @property
     def unknown(self) -> bool:

@@ -15,33 +15,22 @@ from policies.resources.reading import Unread
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Resource:
-    """One resource.
+    """One resource."""
 
-    Attributes:
-        type: Type token.
-        name: Logical name.
-        urn: URN.
-        read: Returns its properties: inputs for resource rules, outputs for stack rules. It is called on first access,
-            because most rules look at few of a stack's resources.
-        protect: Whether the engine refuses to delete it.
-        ignore_changes: Properties whose changes the engine ignores.
-        delete_before_replace: Whether the engine deletes it before it creates the replacement; None if the provider
-            decides.
-        provider: Properties of its provider.
-        options: All options that a recording has, as in a rendering.
-        sources: Resources whose outputs it uses, by the property that uses them.
-    """
-
-    type: str
-    name: str
+    type: str  # type token
+    name: str  # logical name
     urn: str
     read: Callable[[], Any]
-    protect: bool = False
-    ignore_changes: tuple[str, ...] = ()
+    """Returns its properties: inputs for resource rules, outputs for stack rules. It is called on first access, because
+    most rules look at few of a stack's resources."""
+    protect: bool = False  # whether the engine refuses to delete it
+    ignore_changes: tuple[str, ...] = ()  # properties whose changes the engine ignores
     delete_before_replace: bool | None = None
-    provider: Mapping[str, Any] = field(default_factory=dict)
-    options: Mapping[str, Any] = field(default_factory=dict)
+    """Whether the engine deletes it before it creates the replacement; None if the provider decides."""
+    provider: Mapping[str, Any] = field(default_factory=dict)  # properties of its provider
+    options: Mapping[str, Any] = field(default_factory=dict)  # all options that a recording has, as in a rendering
     sources: dict[str, tuple[Resource, ...]] = field(default_factory=dict)
+    """Resources whose outputs it uses, by the property that uses them."""
 
     @cached_property
     def props(self) -> Node:

@@ -67,5 +67,4 @@ RULES: Final[tuple[AnyRule, ...]] = tuple(
 )
 """All rules of the pack, in the order of docs/policies.md."""
 
-BY_NAME: Final[Mapping[str, AnyRule]] = {rule.name: rule for rule in RULES}
-"""Rules by name."""
+BY_NAME: Final[Mapping[str, AnyRule]] = {rule.name: rule for rule in RULES}  # rules by name

@@ -12,8 +12,7 @@ from policies.resources.resource import Resource, Stack
 from policies.rule import Check, Context, Levels, ResourceRule, StackRule, Violation, setting, violation
 from spec.catalog.software import PRIVILEGED
 
-_LABEL: Final = "pod-security.kubernetes.io/"
-"""Prefix of the labels of Pod Security admission."""
+_LABEL: Final = "pod-security.kubernetes.io/"  # prefix of the labels of Pod Security admission
 _LEVELS: Final = ("restricted", "baseline", "privileged")
 
 
@@ -76,8 +75,7 @@ RENDERED: Final = (
 )
 """Kinds of the objects that the stack file gives; a test compares them with `infra.boundaries`."""
 _UNKNOWN: Final = ("", "", "")
-_OURS: Final = ".platform.slipway"
-"""End of the names of the platform's admission rules."""
+_OURS: Final = ".platform.slipway"  # end of the names of the platform's admission rules
 
 
 def _changed(one: Resource, context: Context) -> Iterator[Violation]:

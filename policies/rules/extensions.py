@@ -30,8 +30,7 @@ _OF_CLUSTER: Final = (CLUSTER_ROLE, CLUSTER_ROLE_BINDING, NAMESPACE)
 """Kinds without a namespace whose content other rules list. An admission policy, a webhook, a class, a queue, a pool or
 a volume changes what teams get, and is of the stack file alone."""
 _MONITORING: Final = "monitoring"
-_READ_THERE: Final = (CONFIG_MAP, PROMETHEUS_RULE)
-"""Kinds that Grafana's sidecar and Prometheus read there."""
+_READ_THERE: Final = (CONFIG_MAP, PROMETHEUS_RULE)  # kinds that Grafana's sidecar and Prometheus read there
 _SERIES: Final = r"(?!slipway:)[a-z_][a-z0-9_]*:[a-z0-9_:]+"
 """A recorded series that is none of an exporter, whose have no colon (prometheus.io, "Recording rules"), nor ours."""
 

@@ -105,8 +105,7 @@ ACCESS_POINTS = StackRule(
 
 
 _DRIVER: Final = "efs.csi.aws.com"
-_TRUE: Final = ("1", "t", "true")
-"""What the driver reads as true (Go, strconv.ParseBool)."""
+_TRUE: Final = ("1", "t", "true")  # what the driver reads as true (Go, strconv.ParseBool)
 
 
 def _without_identity(resource: Resource, _: Context) -> Iterator[Violation]:

@@ -18,12 +18,10 @@ from spec.catalog.software import CHARTS
 
 _EXACT: Final = re.compile(r"v?\d+\.\d+\.\d+([-+][0-9A-Za-z.+-]+)?")
 """One version (semver.org); Helm takes `1.x`, `^1.2.0`, `>=1` as ranges."""
-_DIRECTORY: Final = "../[!.]*"
-"""A directory of the checkout: its charts are reviewed like code."""
+_DIRECTORY: Final = "../[!.]*"  # a directory of the checkout: its charts are reviewed like code
 _REPOSITORIES: Final = sorted({row.chart if row.in_registry else row.repository for row in CHARTS.values()})
 """Those of the pinned charts; in a registry, the charts themselves."""
-_ITSELF: Final = re.compile(r".*://|[./]")
-"""Begins a chart that names its own place: an `oci://` reference or a path."""
+_ITSELF: Final = re.compile(r".*://|[./]")  # begins a chart that names its own place: an `oci://` reference or a path
 
 
 def _floating(release: Resource, _: Context) -> Iterator[Violation]:

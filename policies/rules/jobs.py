@@ -14,8 +14,7 @@ from policies.rule import Check, Context, Levels, ResourceRule, Violation, setti
 from spec.jobs import DAY, LONGEST, PRIORITY, QUEUE, SPOT_NOTICE_SECONDS
 from spec.pools import keys
 
-_OF_BATCH: Final = (JOB, RAY_JOB)
-"""Kinds with the bounds in their spec."""
+_OF_BATCH: Final = (JOB, RAY_JOB)  # kinds with the bounds in their spec
 
 
 def _gpus(resource: Resource) -> bool:

@@ -111,17 +111,12 @@ ROLES_ALLOW = ResourceRule(
 
 @dataclass(frozen=True)
 class _Declared:
-    """What the program declares, for bindings.
+    """What the program declares, for bindings."""
 
-    Attributes:
-        accounts: Namespace and name of service accounts.
-        roles: Namespace (empty for ClusterRoles) and name of roles that the stack file does not give.
-        hidden: Types of which a name is unknown.
-    """
-
-    accounts: frozenset[tuple[str, str]]
+    accounts: frozenset[tuple[str, str]]  # namespace and name of service accounts
     roles: frozenset[tuple[str, str]]
-    hidden: frozenset[str]
+    """Namespace (empty for ClusterRoles) and name of roles that the stack file does not give."""
+    hidden: frozenset[str]  # types of which a name is unknown
 
     @classmethod
     def by(cls, stack: Stack, known: Boundaries | None) -> _Declared:

@@ -209,8 +209,7 @@ VPC_BASELINE = StackRule(
 
 
 _RULES: Final = (SECURITY_GROUP_RULE, INGRESS_RULE, EGRESS_RULE)
-_MADE_BY_PULUMI: Final = "Managed by Pulumi"
-"""The description that the AWS provider sets by default."""
+_MADE_BY_PULUMI: Final = "Managed by Pulumi"  # the description that the AWS provider sets by default
 _SELECTORS: Final = ("securityGroupSelectorTerms", "podSecurityGroupSelectorTerms")
 
 

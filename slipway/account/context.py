@@ -18,8 +18,7 @@ class Level(Enum):
     """What a finding means."""
 
     OK = "ok"
-    NOTE = "note"
-    """Worth knowing; nothing fails because of it."""
+    NOTE = "note"  # worth knowing; nothing fails because of it
     FAILED = "FAILED"
     """The command that follows fails until this is fixed: `slipway up STACK --sandbox`, or with `--aws` the `up` on
     AWS."""
@@ -38,15 +37,13 @@ class Diagnosis:
 # What each check of an account gets: the stack's settings, its backend, and clients of AWS.
 
 
-Client = Callable[[str], Any]
-"""A boto3 client of a service, in the stack's region."""
+Client = Callable[[str], Any]  # a boto3 client of a service, in the stack's region
 
 
 def session(region: str, credentials: Mapping[str, str] | None = None, endpoint: str | None = None) -> Client:
     """boto3 clients by service, each created once.
 
     Args:
-        region: Their region.
         credentials: Variables of a session, as an SDK reads them; by default the caller's own credentials.
         endpoint: Address of an emulator.
     """
@@ -77,11 +74,7 @@ def late(make: Callable[[], Client]) -> Client:
 
 @contextmanager
 def reachable() -> Iterator[None]:
-    """Turn an error of AWS into one for the user.
-
-    Raises:
-        SlipwayError: AWS does not answer, or refuses.
-    """
+    """Turn an error of AWS into one for the user."""
     from botocore.exceptions import BotoCoreError, ClientError  # noqa: PLC0415 - as in `session`
 
     try:

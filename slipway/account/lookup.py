@@ -21,37 +21,26 @@ Inputs = Mapping[str, Any]
 
 @dataclass(frozen=True)
 class Search:
-    """How objects of a type are listed and recognised.
+    """How objects of a type are listed and recognised."""
 
-    Attributes:
-        service: boto3's name of the service.
-        operation: Operation that lists them.
-        items: JMESPath of the objects in the answer.
-        id: JMESPath of the id in an object.
-        same: JMESPath in an object by the input that must have the same value.
-        arguments: Arguments of the operation: the input by the argument's name.
-        constant: Values that an object has by JMESPath, whatever the inputs.
-        tags: JMESPath of the object's tags; empty if it has none.
-    """
-
-    service: str
-    operation: str
-    items: str
-    id: str
+    service: str  # boto3's name of the service
+    operation: str  # operation that lists them
+    items: str  # JMESPath of the objects in the answer
+    id: str  # JMESPath of the id in an object
     same: Mapping[str, str] = field(default_factory=dict)
+    """JMESPath in an object by the input that must have the same value."""
     arguments: Mapping[str, str] = field(default_factory=dict)
+    """Arguments of the operation: the input by the argument's name."""
     constant: Mapping[str, Any] = field(default_factory=dict)
-    tags: str = "Tags"
+    """Values that an object has by JMESPath, whatever the inputs."""
+    tags: str = "Tags"  # JMESPath of the object's tags; empty if it has none
 
 
 _FILE: Final = Path(__file__).with_name("lookup.yaml")
 _ROWS: Final[Mapping[str, Any]] = strict_yaml.read(_FILE.read_text(encoding="utf-8"))
-REPEATABLE: Final = frozenset(_ROWS["repeatable"])
-"""Types whose creation only sets something on another object."""
-NAMED: Final[Mapping[str, str]] = _ROWS["named"]
-"""Ids that follow from the inputs."""
-SEARCHED: Final = {type: Search(**row) for type, row in _ROWS["searched"].items()}
-"""Types whose ids AWS assigns."""
+REPEATABLE: Final = frozenset(_ROWS["repeatable"])  # types whose creation only sets something on another object
+NAMED: Final[Mapping[str, str]] = _ROWS["named"]  # ids that follow from the inputs
+SEARCHED: Final = {type: Search(**row) for type, row in _ROWS["searched"].items()}  # types whose ids AWS assigns
 
 
 def candidates(client: Client, type: str, inputs: Inputs) -> Iterator[str]:

@@ -12,21 +12,16 @@ from slipway.engine.pending import CREATING, PendingOperation
 _KUBERNETES: Final = "kubernetes:"
 _PROVIDER: Final = "pulumi:providers:"
 _RELEASE: Final = "kubernetes:helm.sh/v3:Release"
-IF_IT_EXISTS: Final = "if it exists"
-"""The id follows from the inputs; the refresh removes what is not there."""
+IF_IT_EXISTS: Final = "if it exists"  # the id follows from the inputs; the refresh removes what is not there
 
 
 class RecoveryAction(Enum):
     """What is done about an operation."""
 
-    ADOPT = "adopt"
-    """The object goes into the state with its id; if it does not exist, the refresh removes it again."""
-    REPEAT = "repeat"
-    """Nothing was made that has to be known: the next `up` does the same once more."""
-    REFRESH = "refresh"
-    """An update or a deletion: a refresh reads how far it came."""
-    CHOOSE = "choose"
-    """Several objects could be it, or its type can't be looked for: a person has to say which."""
+    ADOPT = "adopt"  # the object goes into the state with its id; if it does not exist, the refresh removes it again
+    REPEAT = "repeat"  # nothing was made that has to be known: the next `up` does the same once more
+    REFRESH = "refresh"  # an update or a deletion: a refresh reads how far it came
+    CHOOSE = "choose"  # several objects could be it, or its type can't be looked for: a person has to say which
 
 
 @dataclass(frozen=True)

@@ -20,23 +20,18 @@ from spec.settings.pools import Pool, Provisioner, Role
 from spec.settings.teams import Share
 
 Path = tuple[str, ...]
-_SPOT_TYPES: Final = 3
-"""Instance types of a Spot pool at least: rule `spot-pool-diversified`."""
+_SPOT_TYPES: Final = 3  # instance types of a Spot pool at least: rule `spot-pool-diversified`
 _AFTER: Final = ("1m", "5m")
 _SHARERS: Final = (2, 4, 8)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Subject:
-    """A stack, and what the jobs of a trace ask for on it.
+    """A stack, and what the jobs of a trace ask for on it."""
 
-    Attributes:
-        platform: Valid settings.
-        demand: GPU hours that jobs ask for, or CPU hours of a CPU pool, by pool and team.
-    """
-
-    platform: Platform
+    platform: Platform  # valid settings
     demand: Mapping[str, Mapping[str, float]]
+    """GPU hours that jobs ask for, or CPU hours of a CPU pool, by pool and team."""
 
     @property
     def pools(self) -> Iterator[tuple[str, Pool, PoolSpec]]:
@@ -58,19 +53,12 @@ class Subject:
 
 @dataclass(frozen=True, kw_only=True)
 class Change:
-    """A change of the stack file.
-
-    Attributes:
-        kind: Name of its kind.
-        what: What it does.
-        but: What it costs otherwise, and what no replay shows.
-        edits: The values.
-    """
+    """A change of the stack file."""
 
     kind: str
-    what: str
-    but: str
-    edits: Edits
+    what: str  # what it does
+    but: str  # what it costs otherwise, and what no replay shows
+    edits: Edits  # the values
 
 
 _Found = Iterator[tuple[str, Edits]]
@@ -241,15 +229,10 @@ def _topology(subject: Subject) -> _Found:
 
 @dataclass(frozen=True, kw_only=True)
 class Kind:
-    """A kind of changes.
+    """A kind of changes."""
 
-    Attributes:
-        of: Yields what each change does, and its values.
-        but: What such a change costs otherwise, and what no replay shows.
-    """
-
-    of: Callable[[Subject], _Found]
-    but: str
+    of: Callable[[Subject], _Found]  # yields what each change does, and its values
+    but: str  # what such a change costs otherwise, and what no replay shows
 
 
 KINDS: Final[Mapping[str, Kind]] = {

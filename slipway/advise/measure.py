@@ -10,13 +10,11 @@ from spec.quantities import CPU, MEMORY, MI, parse
 
 MORE = 0.01
 """Part of the jobs that a change may keep from running, or give less: one replay differs from the next by some."""
-LEAST_WORK = 0.98
-"""Part of the work that a change has to leave: with less, its cost is not that of the same work."""
+LEAST_WORK = 0.98  # part of the work that a change has to leave: with less, its cost is not that of the same work
 STEADY = 0.5
 """Part of the time that a node runs from which a commitment to it is worth a question: it pays above a discount of the
 rest. The catalog has no price of one."""
-SECONDS = 60.0
-"""By what a wait may always become longer: less than a node takes to start."""
+SECONDS = 60.0  # by what a wait may always become longer: less than a node takes to start
 
 
 class Wait(Document):

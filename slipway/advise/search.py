@@ -25,29 +25,19 @@ from spec.settings import Platform
 from spec.settings.load import Edits
 
 PROCESSES: Final = 2
-LEAST: Final = 0.005
-"""Part of the cost that a change has to save beside those before it: less is noise of one week."""
+LEAST: Final = 0.005  # part of the cost that a change has to save beside those before it: less is noise of one week
 
 
 @dataclass(frozen=True, kw_only=True)
 class Half:
-    """Some days of a trace.
+    """Some days of a trace."""
 
-    Attributes:
-        trace: Their jobs.
-        days: Their number, after which a replay ends.
-    """
-
-    trace: Trace
-    days: int
+    trace: Trace  # their jobs
+    days: int  # their number, after which a replay ends
 
 
 def halves(trace: Trace, source: str) -> tuple[Half, Half]:
-    """The first days of a trace, by which changes are found, and the others, by which they are judged.
-
-    Raises:
-        SlipwayError: It has less than two days.
-    """
+    """The first days of a trace, by which changes are found, and the others, by which they are judged."""
     days = math.ceil(trace.seconds / DAY)
     first = (days + 1) // 2
     if days < 2:
@@ -67,19 +57,12 @@ def halves(trace: Trace, source: str) -> tuple[Half, Half]:
 
 @dataclass(frozen=True, kw_only=True)
 class Bounds:
-    """What a search may take.
+    """What a search may take."""
 
-    Attributes:
-        replays: Number of replays, those of the stack as it is and of the other half included.
-        seconds: Real time; the replay of the other half begins then at the latest.
-        longer: Part by which waits may become longer.
-        without: Kinds that are not tried.
-    """
-
-    replays: int = 60
-    seconds: float = 600.0
-    longer: float = 0.0
-    without: frozenset[str] = frozenset()
+    replays: int = 60  # number of replays, those of the stack as it is and of the other half included
+    seconds: float = 600.0  # real time; the replay of the other half begins then at the latest
+    longer: float = 0.0  # part by which waits may become longer
+    without: frozenset[str] = frozenset()  # kinds that are not tried
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -93,31 +76,19 @@ class Tried:
 
 @dataclass(kw_only=True)
 class Found:
-    """What is known; more is added until the search ends.
+    """What is known; more is added until the search ends."""
 
-    Attributes:
-        before: The stack as it is on the days of the search.
-        after: With the adopted changes.
-        before_held: The stack as it is on the other days.
-        after_held: With the adopted changes; None if that was not replayed.
-        objections: What is against them on the other days.
-        adopted: The changes, in the order of their adoption, with what the stack saves then.
-        steady: Nodes that run most of the time, by pool.
-        replays: Number of replays.
-        refused: Changes that `check` or a policy refuses, by reason.
-        ended: Why the search ended early; empty if nothing was left to try.
-    """
-
-    before: Figures
-    before_held: Figures
-    after: Figures
-    after_held: Figures | None = None
-    objections: Sequence[str] = ()
+    before: Figures  # the stack as it is on the days of the search
+    before_held: Figures  # the stack as it is on the other days
+    after: Figures  # with the adopted changes
+    after_held: Figures | None = None  # with the adopted changes; None if that was not replayed
+    objections: Sequence[str] = ()  # what is against them on the other days
     adopted: list[Tried] = field(default_factory=list)
-    steady: Mapping[str, tuple[int, float]] = field(default_factory=dict)
+    """The changes, in the order of their adoption, with what the stack saves then."""
+    steady: Mapping[str, tuple[int, float]] = field(default_factory=dict)  # nodes that run most of the time, by pool
     replays: int = 0
-    refused: Counter[str] = field(default_factory=Counter)
-    ended: str = ""
+    refused: Counter[str] = field(default_factory=Counter)  # changes that `check` or a policy refuses, by reason
+    ended: str = ""  # why the search ended early; empty if nothing was left to try
 
     @property
     def edits(self) -> dict[tuple[str, ...], object]:

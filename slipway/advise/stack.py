@@ -20,8 +20,7 @@ from spec.errors import SlipwayError
 from spec.settings import PROJECT, ConfigurationError, Platform, load
 from spec.settings.load import KEY, Edits, edited
 
-ABOVE: Final = ("config", f"{PROJECT}:{KEY}")
-"""Where a stack file has its settings."""
+ABOVE: Final = ("config", f"{PROJECT}:{KEY}")  # where a stack file has its settings
 
 
 class NotAllowedError(Exception):
@@ -30,19 +29,12 @@ class NotAllowedError(Exception):
 
 @dataclass
 class Stack:
-    """A stack file, and what its program makes of changes.
-
-    Attributes:
-        name: Name of the stack.
-        path: Its file.
-        settings: The value of `slipway:platform`.
-        today: Day of prices, support and suppressions.
-    """
+    """A stack file, and what its program makes of changes."""
 
     name: str
-    path: Path
-    settings: Mapping[str, Any]
-    today: date
+    path: Path  # its file
+    settings: Mapping[str, Any]  # the value of `slipway:platform`
+    today: date  # day of prices, support and suppressions
     _found: frozenset[tuple[str, ...]] = field(default=frozenset(), init=False)
 
     def as_it_is(self) -> tuple[Platform, Recording]:
@@ -89,11 +81,7 @@ class Stack:
         }
 
     def text(self, edits: Edits) -> str:
-        """The stack file with changes, its comments and its layout.
-
-        Raises:
-            SlipwayError: It can't be written so that all else has the same meaning.
-        """
+        """The stack file with changes, its comments and its layout."""
         changes = [
             fix.Change((*ABOVE, *path), value, None, "")
             for path, value in edits.items()

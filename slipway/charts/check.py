@@ -70,15 +70,10 @@ _HEAD: Final = """\
 
 @dataclass(frozen=True, kw_only=True)
 class Verified:
-    """The verified keys of one chart.
+    """The verified keys of one chart."""
 
-    Attributes:
-        version: Chart version in which the keys were verified.
-        keys: Their paths.
-    """
-
-    version: str
-    keys: frozenset[str]
+    version: str  # chart version in which the keys were verified
+    keys: frozenset[str]  # their paths
 
 
 def load(file: Path = FILE) -> dict[str, Verified]:
@@ -106,21 +101,13 @@ _PLAIN: Final = (str, int, float, bool, type(None))
 
 @dataclass(frozen=True, kw_only=True)
 class ChartFinding:
-    """The result for one chart.
-
-    Attributes:
-        chart: Its name.
-        version: Version that the releases request.
-        available: Downloaded version; None if the chart is not downloaded.
-        problems: Problems of the values, one line each, with the release.
-        known: The platform's keys that the chart supports.
-    """
+    """The result for one chart."""
 
     chart: str
-    version: str
-    available: str | None
-    problems: tuple[str, ...] = ()
-    known: frozenset[str] = frozenset()
+    version: str  # version that the releases request
+    available: str | None  # downloaded version; None if the chart is not downloaded
+    problems: tuple[str, ...] = ()  # problems of the values, one line each, with the release
+    known: frozenset[str] = frozenset()  # the platform's keys that the chart supports
 
     @property
     def verified(self) -> bool:

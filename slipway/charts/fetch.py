@@ -23,8 +23,7 @@ from spec.settings.charts import Charts as Settings
 
 PROBE_SECONDS: Final = 3.0
 """For name and connection together, all hosts at once. A registry on another continent answers within 0.5 s."""
-AT_ONCE: Final = 8
-"""Hosts from which charts are downloaded at the same time. There are 17 (2026-11)."""
+AT_ONCE: Final = 8  # Hosts from which charts are downloaded at the same time. There are 17 (2026-11).
 HOSTS_SHOWN: Final = 3
 _PORTS: Final = {"http": 80}
 _HTTPS: Final = 443
@@ -34,17 +33,12 @@ Say = Callable[[str], None]
 
 @dataclass(frozen=True, kw_only=True)
 class ChartSource:
-    """Where charts come from, and what of that a test replaces.
+    """Where charts come from, and what of that a test replaces."""
 
-    Attributes:
-        directory: The cache: a folder for each chart and version.
-        mirror: A repository or registry with a copy of every chart; empty for those of their publishers.
-        helm: The helm binary, which is installed if it is missing. Raises ToolError.
-    """
-
-    directory: Path
-    mirror: str = ""
+    directory: Path  # the cache: a folder for each chart and version
+    mirror: str = ""  # a repository or registry with a copy of every chart; empty for those of their publishers
     helm: Callable[[], Path] = lambda: toolchain.ensure("helm")
+    """The helm binary, which is installed if it is missing. Raises ToolError."""
 
     def charts(self) -> list[ChartRef]:
         """Every pinned chart, at its place in this source."""

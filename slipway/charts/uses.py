@@ -17,19 +17,12 @@ RELEASE: Final = "kubernetes:helm.sh/v3:Release"
 
 @dataclass(frozen=True, kw_only=True)
 class Use:
-    """One release of a platform.
+    """One release of a platform."""
 
-    Attributes:
-        release: Logical name.
-        chart: Name of the chart, without its repository or path.
-        version: Requested version.
-        values: Values of the release; values known only after an update are marked as unknown.
-    """
-
-    release: str
-    chart: str
-    version: str
-    values: Mapping[str, Any]
+    release: str  # logical name
+    chart: str  # name of the chart, without its repository or path
+    version: str  # requested version
+    values: Mapping[str, Any]  # values of the release; values known only after an update are marked as unknown
 
 
 def of_platform(platform: Platform, stack: str) -> list[Use]:
@@ -70,7 +63,6 @@ def require(platform: Platform, stack: str, root: Path) -> None:
 
     Args:
         platform: Settings of the stack.
-        stack: Name of the stack.
         root: Folder of Pulumi.yaml, where a relative directory begins.
 
     Raises:

@@ -22,8 +22,7 @@ from spec.errors import EXIT_INTERRUPTED, EXIT_REFUSED, SlipwayError
 from spec.settings import read_stack
 
 _DIFFS: Final = (".diff", ".patch")
-_REFUSED: Final = 3
-"""Reasons of refusals that are shown; --json has all."""
+_REFUSED: Final = 3  # reasons of refusals that are shown; --json has all
 
 
 def run(options: argparse.Namespace) -> int:

@@ -39,20 +39,12 @@ def names_of(kubeconfig: Path) -> list[str]:
 
 
 def connect(platform: Platform, *, simulated: bool) -> KubeClient:
-    """A client of the stack's cluster: in the sandbox the administrator's, on AWS that of the current credentials.
-
-    Raises:
-        SlipwayError: There is no such cluster.
-    """
+    """A client of the stack's cluster: in the sandbox the administrator's, on AWS that of the current credentials."""
     return of_sandbox(platform) if simulated else of_aws(platform)
 
 
 def of_sandbox(platform: Platform) -> KubeClient:
-    """A client of a stack's cluster in the sandbox.
-
-    Raises:
-        SlipwayError: The sandbox does not run, or has no such cluster.
-    """
+    """A client of a stack's cluster in the sandbox."""
     sandbox = offline.find_running()
     client = client_of(sandbox.kubeconfig, platform.cluster_name) if sandbox else None
     if client is None:
@@ -63,11 +55,7 @@ def of_sandbox(platform: Platform) -> KubeClient:
 
 
 def only_in_sandbox() -> KubeClient:
-    """A client of the sandbox's only cluster, whoever made it.
-
-    Raises:
-        SlipwayError: The sandbox does not run, or has no cluster or several.
-    """
+    """A client of the sandbox's only cluster, whoever made it."""
     sandbox = offline.find_running()
     if sandbox is None:
         fail("no sandbox runs here: `slipway sandbox start`, or `slipway sandbox run -- COMMAND`, starts one")
@@ -82,11 +70,7 @@ def only_in_sandbox() -> KubeClient:
 
 
 def of_aws(platform: Platform) -> KubeClient:
-    """A client of a stack's cluster on AWS, with the credentials of the AWS CLI.
-
-    Raises:
-        SlipwayError: EKS has no such cluster, or can't be reached.
-    """
+    """A client of a stack's cluster on AWS, with the credentials of the AWS CLI."""
     region = platform.account.region
     with reachable():
         client = access.connect(session(region)("eks"), platform.cluster_name, region)
@@ -102,21 +86,13 @@ TIMEOUT: Final = 60
 
 @dataclass(frozen=True)
 class KubeContext:
-    """A context of a kubeconfig.
-
-    Attributes:
-        name: Its name.
-        namespace: Its namespace; empty if it has none.
-        cluster: Name of its cluster: an ARN if `aws eks update-kubeconfig` wrote it.
-        entry: Server and certificate authority.
-        user: Credentials.
-    """
+    """A context of a kubeconfig."""
 
     name: str
-    namespace: str
-    cluster: str
-    entry: Mapping[str, Any]
-    user: Mapping[str, Any]
+    namespace: str  # its namespace; empty if it has none
+    cluster: str  # name of its cluster: an ARN if `aws eks update-kubeconfig` wrote it
+    entry: Mapping[str, Any]  # server and certificate authority
+    user: Mapping[str, Any]  # credentials
 
     @property
     def cluster_name(self) -> str:
@@ -127,9 +103,6 @@ class KubeContext:
         """A client with the credentials of the context: a token, a client certificate, or what a program prints.
 
         Without a certificate authority in the kubeconfig, the machine's own are trusted, as kubectl does.
-
-        Raises:
-            SlipwayError: It has credentials of another kind, they can't be used, or its program fails.
         """
         server = str(self.entry["server"])
         try:

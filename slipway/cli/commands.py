@@ -11,41 +11,26 @@ from spec import strict_yaml
 
 _FILE: Final = Path(__file__).with_name("commands.yaml")
 _ROWS: Final[Mapping[str, Mapping[str, Any]]] = strict_yaml.read(_FILE.read_text(encoding="utf-8"))
-SHARED: Final = _ROWS["shared"]
-"""Rows of arguments that several commands have."""
-RENAMED: Final = _ROWS["renamed"]
-"""What lines began with in the release before."""
+SHARED: Final = _ROWS["shared"]  # rows of arguments that several commands have
+RENAMED: Final = _ROWS["renamed"]  # what lines began with in the release before
 
 
 @dataclass(frozen=True, kw_only=True)
 class Command:
-    """A command.
-
-    Attributes:
-        name: Its name.
-        summary: What it does, for the list of commands.
-        title: The heading above it and those that follow, in the list of commands.
-        run: `module:function` of what it does; empty for a command that only has commands below it.
-        instead: `module:function` of what it does with an option, by the option.
-        arguments: The rows of its arguments.
-        commands: The commands below it.
-        epilog: Examples, below the arguments.
-        usage: The first line of its help; by default argparse's.
-        defaults: Values of the options that only its siblings have.
-        elsewhere: What does the same for a program or a cluster without a stack file, from the command on.
-    """
+    """A command."""
 
     name: str
-    summary: str
-    title: str = ""
-    run: str = ""
+    summary: str  # what it does, for the list of commands
+    title: str = ""  # the heading above it and those that follow, in the list of commands
+    run: str = ""  # `module:function` of what it does; empty for a command that only has commands below it
     instead: Mapping[str, str] = field(default_factory=dict)
-    arguments: Mapping[str, Any] = field(default_factory=dict)
-    commands: tuple["Command", ...] = ()
-    epilog: str | None = None
-    usage: str | None = None
-    defaults: Mapping[str, Any] = field(default_factory=dict)
-    elsewhere: str = ""
+    """`module:function` of what it does with an option, by the option."""
+    arguments: Mapping[str, Any] = field(default_factory=dict)  # the rows of its arguments
+    commands: tuple["Command", ...] = ()  # the commands below it
+    epilog: str | None = None  # examples, below the arguments
+    usage: str | None = None  # the first line of its help; by default argparse's
+    defaults: Mapping[str, Any] = field(default_factory=dict)  # values of the options that only its siblings have
+    elsewhere: str = ""  # what does the same for a program or a cluster without a stack file, from the command on
 
     def start(self, options: argparse.Namespace) -> int:
         """Do the work; the exit code."""
@@ -64,5 +49,4 @@ def _made(rows: Mapping[str, Mapping[str, Any]]) -> Iterator[Command]:
         yield Command(**{**row, "name": name, "commands": tuple(_made(row.get("commands", {})))})
 
 
-COMMANDS: Final = tuple(_made(_ROWS["commands"]))
-"""In the order of `slipway --help`."""
+COMMANDS: Final = tuple(_made(_ROWS["commands"]))  # in the order of `slipway --help`

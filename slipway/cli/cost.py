@@ -17,15 +17,13 @@ from typing import Any, Final
 import boto3
 from botocore.exceptions import BotoCoreError, ClientError
 
-from sandbox.state import default_home
 from slipway.cli import offline
 from slipway.cli.check import checked
-from slipway.cost import estimates, reconciliation
+from slipway.cost import estimates
 from slipway.cost.difference import as_deployed, at_commit, changes, difference, of_difference
 from slipway.cost.estimates import table
 from slipway.cost.prices import Refreshed, refresh
 from slipway.engine import backend, process
-from slipway.engine.copies import STATES
 from slipway.engine.invocation import Invocation
 from slipway.engine.project import Project, find
 from slipway.engine.state import HISTORY, last_update
@@ -41,11 +39,7 @@ _NO_PULUMI: Final = "`pulumi` is not on PATH, so the deployed settings can't be 
 def estimate_stack(options: argparse.Namespace) -> int:
     """Estimate the cost of the settings, and of the baseline they are compared with."""
     project = find(Path.cwd())
-    platform = checked(project, options.stack).platform
-
-    priced = estimate(platform)
-    if options.verify:
-        priced = _against_program(priced, platform, options.stack)
+    priced = estimate(checked(project, options.stack).platform)
     if options.against or options.deployed:
         _compare(options, project, priced)
     else:
@@ -63,34 +57,14 @@ def _compare(options: argparse.Namespace, project: Project, priced: Estimate) ->
         name, before = options.against, at_commit(project, options.stack, options.against)
     else:
         name, before = "what is deployed", _deployed(project, options.stack, sandbox=options.sandbox)
-    result = difference(_empty(priced) if before is None else estimate(before), _comparable(priced))
+    baseline = Estimate(region=priced.region, lines=(), unpriced=()) if before is None else estimate(before)
+    result = difference(baseline, priced)
     if options.json:
         print(json.dumps(of_difference(result, name), indent=2))
         return
     if before is None:
         print(f"{name} has no stack {options.stack}, so everything is new.\n")
     print(changes(result, name, wide=options.wide), end="")
-
-
-def _empty(priced: Estimate) -> Estimate:
-    return type(priced)(region=priced.region, lines=(), unpriced=())
-
-
-def _comparable(priced: Estimate) -> Estimate:
-    """Without the unpriced resource types: the baseline was priced from its settings alone, so it has none."""
-    unpriced = tuple(item for item in priced.unpriced if not item.what.startswith("aws:"))
-    return type(priced)(region=priced.region, lines=priced.lines, unpriced=unpriced)
-
-
-def _against_program(priced: Estimate, platform: Platform, stack: str) -> Estimate:
-    """Run the program, and warn where its resources disagree with the lines; unpriced types are added."""
-    from slipway.render.program import record_platform  # noqa: PLC0415 - imports the SDK, 1 s
-
-    resources = [(each.type, each.inputs.plain) for each in record_platform(platform, stack=stack)]
-    for line in reconciliation.disagreements(priced, resources):
-        print(f"warning: {line}", file=sys.stderr)
-    unpriced = (*priced.unpriced, *reconciliation.unpriced_types(resources))
-    return type(priced)(region=priced.region, lines=priced.lines, unpriced=unpriced)
 
 
 def _deployed(project: Project, stack: str, *, sandbox: bool) -> Platform | None:
@@ -120,8 +94,8 @@ def history_on_aws(project: Project, stack: str) -> str:
     def read() -> str:
         return process.capture(Invocation(argv, os.environ, project.root))
 
-    copies = backend.copies(project, stack, os.environ, default_home().parent / STATES)
-    return read() if copies is None else copies.advised(read)
+    stored = backend.stored(project, stack, os.environ)
+    return read() if stored is None else stored.advised(read)
 
 
 API: Final = "us-east-1"

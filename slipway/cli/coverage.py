@@ -11,8 +11,7 @@ from sandbox.notes import BECAUSE, Note
 from slipway.engine.state import StackResource, StackState
 
 WIDTH: Final = 110
-_TOGETHER: Final = "\xa0"
-"""A no-break space, at which `textwrap` does not wrap."""
+_TOGETHER: Final = "\xa0"  # a no-break space, at which `textwrap` does not wrap
 _RELEASES: Final = ("installed", "checked", "recorded")
 """Values of `NoteKind` for Helm releases, the most thorough first."""
 _RELEASED: Final[Mapping[str, str]] = {
@@ -20,14 +19,10 @@ _RELEASED: Final[Mapping[str, str]] = {
     "checked": "with their values checked and their CRDs applied",
     "recorded": "only recorded",
 }
-KINDS_SHOWN: Final = 4
-"""Types that the short form names."""
-_ADDONS: Final = ("installed", "recorded")
-"""The same for EKS add-ons."""
-_ADDON: Final = "aws:eks/addon:Addon::"
-"""Part of the URN of an EKS add-on."""
-TEXTS_SHOWN: Final = 5
-"""Notes of a kind that are shown in full."""
+KINDS_SHOWN: Final = 4  # types that the short form names
+_ADDONS: Final = ("installed", "recorded")  # the same for EKS add-ons
+_ADDON: Final = "aws:eks/addon:Addon::"  # part of the URN of an EKS add-on
+TEXTS_SHOWN: Final = 5  # notes of a kind that are shown in full
 
 
 def nothing_installed(state: StackState, notes: Iterable[Note], charts: Path | None) -> str:

@@ -6,8 +6,7 @@ import shutil
 from pathlib import Path
 from typing import Final
 
-EXAMPLE: Final = Path(__file__).resolve().parents[1] / "demo"
-"""A project with stack dev, and a Job."""
+EXAMPLE: Final = Path(__file__).resolve().parents[1] / "demo"  # a project with stack dev, and a Job
 ANSWERS: Final = ("why sweep.yaml --stack dev -n vision", "report dev --out out")
 
 

@@ -31,10 +31,8 @@ _DISPLAY: Final = (
     "-v",
 )
 """Arguments that ask for a display of the engine's (`pulumi preview --help`, v3.258.0)."""
-REDRAWN: Final = 0.25
-"""Seconds between two lines on a terminal."""
-_LINE: Final = "\r\x1b[K"
-"""Back to the first column, and erases the line (ECMA-48, CR and EL)."""
+REDRAWN: Final = 0.25  # seconds between two lines on a terminal
+_LINE: Final = "\r\x1b[K"  # back to the first column, and erases the line (ECMA-48, CR and EL)
 _ROW: Final = re.compile(r"^\W*\w[\w.-]*:[^\s:]+:(?P<what>\w+ +[^\s:]+)(?P<rest>.*)$", re.MULTILINE)
 """A resource of the engine's display: `kubernetes:core/v1:Namespace it created (0.04s)`."""
 _SECTION: Final = re.compile(r"^(Diagnostics|Policies|Policy Violations):")

@@ -77,13 +77,11 @@ def report(findings: list[Diagnosis]) -> str:
     return text if not fixes else "\n".join([text, "", "To do:", *(f"  - {fix}" for fix in fixes)])
 
 
-PYTHONS: Final = ((3, 11), (3, 13))
-"""Oldest and newest supported version, as `requires-python` in pyproject.toml."""
+PYTHONS: Final = ((3, 11), (3, 13))  # oldest and newest supported version, as `requires-python` in pyproject.toml
 BUILD_GIB: Final = 8
 """GiB for Go's module cache (2.6) and build cache (3.8) after building the engine, the API server and helm, and for the
 binaries; measured 2026-11-21."""
-RUN_GIB: Final = 1
-"""GiB for etcd's write-ahead log and the sandbox's logs, with headroom."""
+RUN_GIB: Final = 1  # GiB for etcd's write-ahead log and the sandbox's logs, with headroom
 
 
 def python() -> Diagnosis:

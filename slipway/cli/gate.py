@@ -29,15 +29,10 @@ from spec.settings import Loaded, Platform
 
 @dataclass(frozen=True, kw_only=True)
 class Review:
-    """How the changes of a stack are summarized.
+    """How the changes of a stack are summarized."""
 
-    Attributes:
-        loaded: The settings of the stack.
-        history: Reads the history of its updates, as JSON.
-    """
-
-    loaded: Loaded
-    history: Callable[[], str]
+    loaded: Loaded  # the settings of the stack
+    history: Callable[[], str]  # reads the history of its updates, as JSON
 
     def text(self, request: Request, log: Path) -> str:
         """The summary of a run, from its event log."""
@@ -100,43 +95,28 @@ _QUESTIONS: Final = {
 _LOST: Final = "error reading from server: EOF"
 """What the engine says when a process that serves it ends: the language host, or a provider (gRPC, v3.258.0)."""
 _OF_UP_ALONE: Final = frozenset({"--yes", "-y", "--skip-preview", "-f", "--continue-on-error", "--strict"})
-_WITH_VALUE: Final = "--secrets-provider"
-"""Flags of `pulumi up` that `pulumi preview` doesn't have (v3.258.0)."""
+_WITH_VALUE: Final = "--secrets-provider"  # flags of `pulumi up` that `pulumi preview` doesn't have (v3.258.0)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Gate:
-    """How to run an operation on a stack, and which stateful resources it may remove.
+    """How to run an operation on a stack, and which stateful resources it may remove."""
 
-    Attributes:
-        call: Builds the engine's command line for a request.
-        state: Reads the state of the stack.
-        allowed: URNs that may be replaced or deleted.
-        ask: Asks the user whether to continue after a preview.
-        review: Summarizes the changes of a preview or an update.
-        left: Reads the state after a run that failed.
-        failed: Called before that, to complete the state.
-        flags: What a command that goes on needs besides operation and stack: `--sandbox`.
-        quiet: Show the summary instead of the engine's rows; its errors and warnings are always shown.
-        engine: Runs the engine.
-        interrupts: Grows when the user interrupts a run.
-        signs: Of what ended a run: that a process which serves the engine ended, or that the machine was too busy.
-        counted: Number of resources of the runs so far: a preview knows how many its update has.
-    """
-
-    call: Callable[[Request], Invocation]
-    state: Callable[[], StackState]
-    allowed: Sequence[str]
-    ask: Callable[[str], bool]
-    review: Review
-    left: Callable[[], StackState]
-    failed: Callable[[], None] = lambda: None
-    flags: str = ""
-    quiet: bool = False
+    call: Callable[[Request], Invocation]  # builds the engine's command line for a request
+    state: Callable[[], StackState]  # reads the state of the stack
+    allowed: Sequence[str]  # URNs that may be replaced or deleted
+    ask: Callable[[str], bool]  # asks the user whether to continue after a preview
+    review: Review  # summarizes the changes of a preview or an update
+    left: Callable[[], StackState]  # reads the state after a run that failed
+    failed: Callable[[], None] = lambda: None  # called before that, to complete the state
+    flags: str = ""  # what a command that goes on needs besides operation and stack: `--sandbox`
+    quiet: bool = False  # show the summary instead of the engine's rows; its errors and warnings are always shown
     engine: process.EngineRun = process.run
-    interrupts: list[None] = field(default_factory=list)
+    interrupts: list[None] = field(default_factory=list)  # grows when the user interrupts a run
     signs: set[str] = field(default_factory=set)
+    """Of what ended a run: that a process which serves the engine ended, or that the machine was too busy."""
     counted: list[int] = field(default_factory=lambda: [0])
+    """Number of resources of the runs so far: a preview knows how many its update has."""
 
     def run(self, request: Request) -> int:
         """Run it; the exit code, `EXIT_STATEFUL` if the plan removes stateful resources that are not allowed.

@@ -124,23 +124,14 @@ _STEP: Final = 5
 
 @dataclass(frozen=True, kw_only=True)
 class Level:
-    """What the policies of an environment require beyond the defaults (`policies/levels`).
+    """What the policies of an environment require beyond the defaults (`policies/levels`)."""
 
-    Attributes:
-        zones: Availability Zones.
-        settings: Settings by section, which are merged with those of every stack.
-        pinned: Whether nodes need a release of their AMI.
-        private: Whether the API server may have no public endpoint.
-        approvals: Whether premium GPUs on demand need an approval.
-        pool: Settings of a GPU pool by preset, besides the preset's.
-    """
-
-    zones: int
-    settings: Mapping[str, Mapping[str, Any]]
-    pinned: bool = False
-    private: bool = False
-    approvals: bool = True
-    pool: Mapping[str, Mapping[str, Any]]
+    zones: int  # Availability Zones
+    settings: Mapping[str, Mapping[str, Any]]  # settings by section, which are merged with those of every stack
+    pinned: bool = False  # whether nodes need a release of their AMI
+    private: bool = False  # whether the API server may have no public endpoint
+    approvals: bool = True  # whether premium GPUs on demand need an approval
+    pool: Mapping[str, Mapping[str, Any]]  # settings of a GPU pool by preset, besides the preset's
 
 
 _PRIVATE: Final = (*RFC1918, IPv4Network("100.64.0.0/10"))
@@ -185,11 +176,7 @@ class Answers:
 
 
 def content(answers: Answers, level: Level, today: date) -> dict[str, Any]:
-    """Everything in the file. The quotas of teams and the limits of cost follow from its pools.
-
-    Raises:
-        SlipwayError: An answer is invalid; the list has every problem of the settings.
-    """
+    """Everything in the file. The quotas of teams and the limits of cost follow from its pools."""
     data = _base(answers, level)
     specs = resolve_all(load(data, stack=answers.name, today=today).platform)
     data["teams"] = _teams(answers, specs)

@@ -63,12 +63,9 @@ class Status:
     condition: Condition
     home: Path
     processes: Sequence[ProcessStatus] = ()
-    addresses: Mapping[str, str] | None = None
-    """Listening addresses by name."""
-    controllers: Sequence[Entry] = ()
-    """Controllers of add-ons, of all clusters."""
-    silent: Sequence[str] = ()
-    """Processes that don't answer, each with what to do."""
+    addresses: Mapping[str, str] | None = None  # listening addresses by name
+    controllers: Sequence[Entry] = ()  # controllers of add-ons, of all clusters
+    silent: Sequence[str] = ()  # processes that don't answer, each with what to do
 
     @property
     def healthy(self) -> bool:
@@ -145,10 +142,8 @@ Say = Callable[[str], None]
 REQUIRED: Final = ("pulumi", *lifecycle.REQUIRED)
 """Binaries the sandbox needs. Without helm, charts are checked and not installed, and the summary reports that."""
 
-RESTART_SECONDS: Final = 60.0
-"""How long a command waits until a process that died runs again."""
-PATIENCE_SECONDS: Final = 20.0
-"""How long a command waits for a sandbox that does not answer."""
+RESTART_SECONDS: Final = 60.0  # how long a command waits until a process that died runs again
+PATIENCE_SECONDS: Final = 20.0  # how long a command waits for a sandbox that does not answer
 LOOK_SECONDS: Final = 0.5
 
 
@@ -157,13 +152,10 @@ class Sandbox:
     """A running sandbox."""
 
     home: Path
-    variables: Mapping[str, str]
-    """Environment variables with which the engine works on this sandbox."""
+    variables: Mapping[str, str]  # environment variables with which the engine works on this sandbox
     kubeconfig: Path
-    in_moto: Collection[str] = ()
-    """AWS types that moto emulates; any other type is only recorded."""
-    kubernetes: str = ""
-    """Version of its API servers' binary."""
+    in_moto: Collection[str] = ()  # AWS types that moto emulates; any other type is only recorded
+    kubernetes: str = ""  # version of its API servers' binary
 
     @property
     def charts(self) -> Path | None:
@@ -171,11 +163,7 @@ class Sandbox:
         return asked.charts(self.home)
 
     def engine(self, user: Mapping[str, str]) -> SandboxEngine:
-        """The Pulumi CLI, configured for this sandbox.
-
-        Raises:
-            SlipwayError: No CLI is on the sandbox's PATH.
-        """
+        """The Pulumi CLI, configured for this sandbox."""
         environment = sandbox_environment(user, self.variables)
         pulumi = shutil.which("pulumi", path=environment.get("PATH", os.defpath))
         if pulumi is None:
@@ -197,16 +185,11 @@ class Sandbox:
         def processes() -> Sequence[ProcessIdentity]:
             return lifecycle.processes(self.home)
 
-        return Guard(copies=engine.copies(stack), say=output.say, homes=(self.home,), processes=processes)
+        return Guard(stored=engine.stored(stack), say=output.say, homes=(self.home,), processes=processes)
 
 
 def find_running() -> Sandbox | None:
-    """The sandbox, if it and all its processes are running.
-
-    Raises:
-        SlipwayError: It is running, but one of its processes has died and stays dead, or does not answer after some
-            time.
-    """
+    """The sandbox, if it and all its processes are running."""
     began, said = time.monotonic(), False
     while True:
         found = lifecycle.status()
@@ -229,11 +212,7 @@ def find_running() -> Sandbox | None:
 
 
 def require_running() -> Sandbox:
-    """The running sandbox.
-
-    Raises:
-        SlipwayError: It is not running, or as `find_running`.
-    """
+    """The running sandbox."""
     found = find_running()
     if found is None:
         fail("the sandbox is not running: start it with `slipway sandbox start` or `slipway up STACK --sandbox`")
@@ -279,9 +258,6 @@ def for_run(say: Say, wanted: Callable[[Path | None], Mapping[str, str]] = lambd
     """The sandbox for a run: the running one, which is asked for what an environment wants, or else a new one.
 
     `wanted` makes that environment, from the folder of charts that the running sandbox uses.
-
-    Raises:
-        SlipwayError: As `find_running` and `start`.
     """
     running = find_running()
     if running is None:

@@ -14,7 +14,6 @@ from botocore.exceptions import BotoCoreError, ClientError
 
 from sandbox import IN_SANDBOX_SHELL
 from sandbox.kubernetes.client import KubeClient
-from sandbox.state import default_home
 from slipway.account.context import late, session
 from slipway.charts import fetch
 from slipway.cli import cost, display, offline, summary
@@ -26,7 +25,6 @@ from slipway.cli.output import Progress, ask, can_ask, say
 from slipway.cli.recover import of_sandbox
 from slipway.cli.taken import refuse_taken
 from slipway.engine import backend, gate, process
-from slipway.engine.copies import STATES
 from slipway.engine.guard import Guard
 from slipway.engine.invocation import PREVIEW_ONLY, Invocation, Operation, Request, operation, refuse_ours
 from slipway.engine.project import Project, find
@@ -107,7 +105,7 @@ def _on_aws(project: Project, request: Request, loaded: Loaded, options: argpars
     def call(request: Request) -> Invocation:
         return operation(Path(pulumi), request, directory=project.root, environment=os.environ)
 
-    guard = Guard(copies=backend.copies(project, request.stack, os.environ, default_home().parent / STATES), say=say)
+    guard = Guard(stored=backend.stored(project, request.stack, os.environ), say=say)
     guard.require_readable()
     refuse_protected(request, state)
     refuse_interrupted(request, state)

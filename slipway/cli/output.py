@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from typing import Any, Final
 
+from slipway.columns import aligned
 from spec.errors import LINES, visible
 
 _RED, _YELLOW, _DIM = 31, 33, 2
@@ -91,17 +92,7 @@ def say(text: str) -> None:
 
 def table(rows: Sequence[Sequence[str]], *, right: frozenset[int] = frozenset(), indent: str = "") -> str:
     """Rows as aligned columns; the columns in `right` (numbers) are right-aligned."""
-    if not rows:
-        return ""
-    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
-    lines = (
-        "  ".join(
-            cell.rjust(width) if column in right else cell.ljust(width)
-            for column, (cell, width) in enumerate(zip(row, widths, strict=True))
-        ).rstrip()
-        for row in rows
-    )
-    return "\n".join(f"{indent}{line}" for line in lines)
+    return "\n".join(f"{indent}{line}" for line in aligned(rows, right))
 
 
 def can_ask() -> bool:

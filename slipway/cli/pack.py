@@ -32,11 +32,7 @@ SUPPRESSIONS: Final = """\
 
 
 def run(options: argparse.Namespace) -> int:
-    """Write the folder, and print how it is used.
-
-    Raises:
-        SlipwayError: Its file of suppressions is invalid.
-    """
+    """Write the folder, and print how it is used."""
     folder: Path = options.pack
     folder.mkdir(parents=True, exist_ok=True)
     settings = {

@@ -18,10 +18,8 @@ from slipway.cli.reach import Unreached, unreached
 from spec.errors import fail
 
 Object = Mapping[str, Any]
-WAIT_SECONDS: Final = 30.0
-"""Longest time that pods get to start."""
-STILL_SECONDS: Final = 4.0
-"""A picture that stays the same for so long is final: the scheduler has tried each pod."""
+WAIT_SECONDS: Final = 30.0  # longest time that pods get to start
+STILL_SECONDS: Final = 4.0  # a picture that stays the same for so long is final: the scheduler has tried each pod
 ELASTIC_SECONDS: Final = 12.0
 """The same where Karpenter runs: it tries a pod again after ten seconds (karpenter v1.14.1,
 pkg/controllers/provisioning), and a node registers two seconds after its launch."""
@@ -65,11 +63,7 @@ class Pods:
 
 
 def read_pods(kubeconfig: Path, cluster: str) -> Pods | None:
-    """The pods of a cluster, once they have started or it is clear that they don't; None if there is no cluster.
-
-    Raises:
-        SlipwayError: Its API server does not answer.
-    """
+    """The pods of a cluster, once they have started or it is clear that they don't; None if there is no cluster."""
     client = client_of(kubeconfig, cluster)
     if client is None:
         return None

@@ -61,11 +61,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def base_of(project: Project, ref: str, stack: str) -> Base:
-    """The pack at a commit.
-
-    Raises:
-        SlipwayError: The commit is unknown, or has no policy pack.
-    """
+    """The pack at a commit."""
     files = ("policies/suppressions.yaml", f"policies/levels/{environment(stack)}.json", *review.TYPES)
     texts = [_git(project, ref, f"has no {file} there", "show", "--end-of-options", f"{ref}:{file}") for file in files]
     names = ("diff", "--name-only", "--end-of-options", ref, "--", ".", *(f":(exclude){one}" for one in review.UNNAMED))
@@ -75,19 +71,12 @@ def base_of(project: Project, ref: str, stack: str) -> Base:
 
 @dataclass(frozen=True, kw_only=True)
 class Given:
-    """What the program's code at a commit gives.
+    """What the program's code at a commit gives."""
 
-    Attributes:
-        program: For this tree's settings.
-        settings: The settings at the commit, where its code can't read this tree's.
-        earlier: For those settings.
-        note: What could not be compared, for reviewers.
-    """
-
-    program: Program | None = None
-    settings: Platform | None = None
-    earlier: Program | None = None
-    note: str = ""
+    program: Program | None = None  # for this tree's settings
+    settings: Platform | None = None  # the settings at the commit, where its code can't read this tree's
+    earlier: Program | None = None  # for those settings
+    note: str = ""  # what could not be compared, for reviewers
 
 
 def given_by(project: Project, stack: str, ref: str) -> Given:
@@ -118,11 +107,7 @@ def given_by(project: Project, stack: str, ref: str) -> Given:
 
 
 def _git(project: Project, ref: str, wrong: str, *command: str) -> str:
-    """What git prints.
-
-    Raises:
-        SlipwayError: It fails.
-    """
+    """What git prints."""
     done = git(project, *command)
     if done.returncode:
         refuse(
@@ -187,8 +172,7 @@ def as_data(one: Finding, stack: str, today: date, before: Base | None = None) -
     return plain
 
 
-FALLBACK: Final = 80
-"""Columns without a terminal."""
+FALLBACK: Final = 80  # columns without a terminal
 
 
 def wide(findings: Sequence[Mapping[str, Any]]) -> Iterator[str]:

@@ -21,7 +21,6 @@ from slipway.cli.check import checked
 from slipway.cli.offline import Sandbox
 from slipway.cli.output import ask, can_ask, say, table
 from slipway.engine import backend, pending, process
-from slipway.engine.copies import STATES
 from slipway.engine.guard import Guard
 from slipway.engine.invocation import Invocation, Operation, Request, operation
 from slipway.engine.project import Project, find
@@ -30,6 +29,9 @@ from slipway.engine.stacks import SandboxEngine
 from slipway.engine.state import parse
 from spec.errors import EXIT_REFUSED, SlipwayError, fail, refuse
 from spec.settings import Platform
+
+STATES: Final = "states"
+"""Folder of states before they were changed: in the sandbox's home, and beside it for other backends."""
 
 
 def run(options: argparse.Namespace) -> int:
@@ -51,42 +53,24 @@ def run(options: argparse.Namespace) -> int:
 
 @dataclass(frozen=True, kw_only=True)
 class Recovery:
-    """How to recover one stack.
-
-    Attributes:
-        stack: Its name.
-        export: Reads its state.
-        command: Builds the engine's command line for some arguments.
-        refresh: The engine's refresh of the stack.
-        client: boto3 clients of its account.
-        backups: Folder to which the state is written before it is changed.
-        guard: Runs the engine; it knows the copies of the state.
-        preview: Shows as JSON what the next `up` would create.
-    """
+    """How to recover one stack."""
 
     stack: str
-    export: Callable[[], str]
-    command: Callable[[Sequence[str]], Invocation]
-    refresh: Invocation
-    client: Client
-    backups: Path
-    guard: Guard
-    preview: Callable[[], str]
+    export: Callable[[], str]  # reads its state
+    command: Callable[[Sequence[str]], Invocation]  # builds the engine's command line for some arguments
+    refresh: Invocation  # the engine's refresh of the stack
+    client: Client  # boto3 clients of its account
+    backups: Path  # folder to which the state is written before it is changed
+    guard: Guard  # runs the engine; it knows where the state is
+    preview: Callable[[], str]  # shows as JSON what the next `up` would create
 
     def run(self, chosen: Mapping[str, str], *, confirmed: bool) -> int:
-        """Settle the stack's open operations; the exit code.
-
-        Raises:
-            SlipwayError: A person has to decide about an operation, or the engine refuses.
-        """
-        restored = self._restore(confirmed=confirmed)
-        if restored is False:
-            say("nothing was changed")
-            return EXIT_REFUSED
+        """Settle the stack's open operations; the exit code."""
+        self.guard.require_readable()
         document = self.export()
         operations = pending.operations(document)
-        left_by = "the cut state" if restored else "a killed run"
-        failed = not operations and not restored
+        left_by = "a killed run"
+        failed = not operations
         if failed:
             left_by = "a run that failed, or never begun"
             document = self._reopened(document)
@@ -109,7 +93,7 @@ class Recovery:
             say(f"stack {self.stack}: {len(steps)} operations open, left by {left_by}\n{_table(steps)}")
         self._require_decisions(list(recovery.undecided(steps)))
         if steps and not confirmed and not _confirmed(self.stack):
-            say("nothing else was changed" if restored else "nothing was changed")
+            say("nothing was changed")
             return EXIT_REFUSED
         adopted = recovery.adopted(steps)
         backup = self._backup(document)
@@ -131,37 +115,13 @@ class Recovery:
 
     def _with_skipped(self, document: str) -> str:
         """The state with what a killed destroy dropped from it too early; of an update, with what a refresh drops."""
-        copies = [] if self.guard.copies is None else list(self.guard.copies.all().values())
-        if not copies or not pending.operations(document):
+        stored = self.guard.stored
+        if stored is None or not pending.operations(document):
             return document
-        document, count = with_skipped(copies[-1].latest.get("resources") or (), document)
+        document, count = with_skipped(stored.before().get("resources") or (), document)
         if count:
             say(f"{count} resources that are deleted with another one, which exists: a refresh shows which of them do")
         return document
-
-    def _restore(self, *, confirmed: bool) -> bool | None:
-        """Put the newest whole copy in the place of a state that can't be read; None if it can, False if refused.
-
-        Raises:
-            SlipwayError: There is no copy, or no space for it.
-        """
-        copies = self.guard.copies
-        if copies is None or not (fault := copies.fault()):
-            return None
-        copy = copies.best()
-        if copy is None:
-            copies.require_readable()
-            return None
-        say(f"the state of stack {self.stack} can't be read: {fault}\n{copies.describe(copy)}")
-        if not confirmed and not _confirmed(self.stack):
-            return False
-        kept, reopened = copies.restore(copy)
-        more = f", and {reopened} resources that only the cut state has are looked for" if reopened else ""
-        say(
-            f"the copy is restored{more}; the cut state is kept in {kept}. What was created after both is not in the "
-            'state: the next `up` creates it again, or fails with "already exists"'
-        )
-        return True
 
     def _require_decisions(self, undecided: Sequence[RecoveryStep]) -> None:
         if undecided:
@@ -210,7 +170,6 @@ def _of_aws(project: Project, stack: str, platform: Platform) -> Recovery:
     def command(arguments: Sequence[str]) -> Invocation:
         return Invocation((pulumi, *arguments, "--non-interactive"), os.environ, project.root)
 
-    states = default_home().parent / STATES
     runs = partial(operation, Path(pulumi), directory=project.root, environment=os.environ)
     return Recovery(
         stack=stack,
@@ -218,8 +177,8 @@ def _of_aws(project: Project, stack: str, platform: Platform) -> Recovery:
         command=command,
         refresh=runs(_request(Operation.REFRESH, stack)),
         client=late(lambda: session(platform.account.region)),
-        backups=states,
-        guard=Guard(copies=backend.copies(project, stack, os.environ, states), say=say),
+        backups=default_home().parent / STATES,
+        guard=Guard(stored=backend.stored(project, stack, os.environ), say=say),
         preview=lambda: _previewed(runs(_request(Operation.PREVIEW, stack))),
     )
 

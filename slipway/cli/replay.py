@@ -24,8 +24,7 @@ from spec.settings import Platform
 
 JSON: Final = "replay.json"
 TRACE: Final = "trace.csv"
-_EVERY: Final = 2.0
-"""Seconds between two messages of progress."""
+_EVERY: Final = 2.0  # seconds between two messages of progress
 
 
 def run(options: argparse.Namespace) -> int:

@@ -9,8 +9,7 @@ from slipway.replay.figures import deciders, dollars, duration, headline, percen
 from slipway.replay.result import Result, Waits
 
 WIDTH: Final = 100
-_SHOWN: Final = 3
-"""Longest waits and notes that are shown; replay.json and the page have all."""
+_SHOWN: Final = 3  # longest waits and notes that are shown; replay.json and the page have all
 
 
 def text(result: Result, other: Result | None = None) -> str:

@@ -26,8 +26,8 @@ from slipway.cli.output import say
 from slipway.cli.pods import read_pods
 from slipway.cli.summary import pods
 from slipway.cost import declared
+from slipway.cost.declared import Resource
 from slipway.cost.estimates import money
-from slipway.cost.reconciliation import Resource
 from slipway.engine import gate, process, shim, state
 from slipway.engine.invocation import Invocation, sandbox_environment
 from slipway.engine.project import is_ours
@@ -38,13 +38,11 @@ from spec.errors import SlipwayError, refuse
 from spec.pricing.model import Amounts
 
 DEFAULT_REGION: Final = "us-east-1"
-FOLDER: Final = "projects"
-"""Folder of the sandbox's home with the copies of other projects' stack files."""
+FOLDER: Final = "projects"  # folder of the sandbox's home with the copies of other projects' stack files
 REGION: Final = "aws:region"
 SECRET: Final = "slipway-sandbox"  # noqa: S105 - in the place of one
 _KEYS: Final = ("encryptionsalt", "encryptedkey", "secretsprovider")
-UNPRICED_SHOWN: Final = 4
-"""Items without a price that are named."""
+UNPRICED_SHOWN: Final = 4  # items without a price that are named
 _PREVIEWS: Final = frozenset({"preview", "pre"})
 _CHANGES: Final = frozenset({"up", "update", "refresh", "import"})
 
@@ -88,8 +86,7 @@ class Foreign:
     root: Path
     name: str
     stacks: Path
-    config: Mapping[str, Any]
-    """Settings of all its stacks."""
+    config: Mapping[str, Any]  # settings of all its stacks
 
 
 def nearest(start: Path) -> Foreign | None:
@@ -106,11 +103,7 @@ def nearest(start: Path) -> Foreign | None:
 
 def copied(project: Foreign, stack: str, home: Path, region: str) -> tuple[Path, list[str]]:
     """The sandbox's copy of a stack's file, which may be missing, in a folder that the CLI takes for the project; and
-    the settings that are secrets of the user's backend, in whose place it has a text. The copy keeps its own key.
-
-    Raises:
-        SlipwayError: The file can't be read.
-    """
+    the settings that are secrets of the user's backend, in whose place it has a text. The copy keeps its own key."""
     folder = home / FOLDER / project.name
     folder.mkdir(parents=True, exist_ok=True)
     write_if_changed(folder / "Pulumi.yaml", yaml.safe_dump({"name": project.name, "runtime": "python"}))

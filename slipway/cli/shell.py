@@ -29,8 +29,7 @@ class Variables:
     """Changes to an environment."""
 
     set: Mapping[str, str]
-    unset: tuple[str, ...]
-    """The user's variables that point outside the sandbox, such as AWS_PROFILE."""
+    unset: tuple[str, ...]  # the user's variables that point outside the sandbox, such as AWS_PROFILE
 
     def script(self) -> str:
         """The changes as lines for sh, bash and zsh, with every value quoted."""
@@ -53,8 +52,6 @@ def account(sandbox: Sandbox, project: Project, stack: str | None) -> Mapping[st
     """Credentials of a stack's account, so that AWS tools see the stack's resources.
 
     Args:
-        sandbox: The running sandbox.
-        project: The checkout.
         stack: Stack whose account to use; by default the first stack of the checkout.
 
     Raises:
@@ -74,9 +71,6 @@ def enter(
     """Create the checkout's stacks in the sandbox's backend; the variables with which a shell uses them.
 
     A stack whose file can't be copied is skipped with a warning, so that the others remain usable.
-
-    Raises:
-        SlipwayError: The engine can't create a stack.
     """
     for stack in project.stack_names:
         try:

@@ -11,7 +11,7 @@ from slipway.engine.project import find
 from slipway.replay import result
 from slipway.replay.text import Source
 from slipway.report.make import PAGE, prepare
-from slipway.statement import kubecost, recorded, replayed
+from slipway.statement import recorded, replayed
 from slipway.statement.charges import charges
 from slipway.statement.output import Shown, document, page, table, text
 from slipway.statement.split import split
@@ -27,9 +27,8 @@ def run(options: argparse.Namespace) -> int:
     else:
         period = recorded.period(Source.of(options.prometheus), platform)
     items, unpriced = charges(period, platform, options.bill)
-    beside = {} if options.kubecost is None else kubecost.read(Source.of(options.kubecost), platform)
     statement = split(items, period.uses)
-    shown = Shown(stack=options.stack, statement=statement, period=period, unpriced=unpriced, kubecost=beside)
+    shown = Shown(stack=options.stack, statement=statement, period=period, unpriced=unpriced)
     if options.out is not None:
         prepare(options.out)
         for name, content in ((CSV, table(shown)), (PAGE, page(shown))):

@@ -15,8 +15,7 @@ from slipway.engine.invocation import Operation, Request
 from slipway.engine.state import StackState
 from spec.settings import Platform
 
-WAITING_SHOWN: Final = 10
-"""Lines about pods that don't run."""
+WAITING_SHOWN: Final = 10  # lines about pods that don't run
 
 
 def after(
@@ -68,7 +67,6 @@ def pods(found: Pods, nothing_installed: str = "") -> str:
     """Pods that are wanted and run, and why the others don't; DaemonSets that don't reach every node they select.
 
     Args:
-        found: The pods.
         nothing_installed: Why no chart is installed; empty if one is.
     """
     if not found.wanted and nothing_installed:

@@ -37,27 +37,19 @@ from spec.settings.problems import ConfigurationError
 STANDARD_INPUT: Final = "-"
 Located = tuple[tuple[str | int, ...], Object]
 """An object of a file, after the number of its document and its path there."""
-MOST: Final = 8
-"""Lines of an answer without `--verbose`."""
+MOST: Final = 8  # lines of an answer without `--verbose`
 _OFFLINE: Final = "schema, webhooks, Pod Security and quotas in use: no kubeconfig here is of the stack's cluster"
 _NO_TEAM: Final = "rules, pools and shares of a team: namespace {namespace} is no team's, name another with -n"
 
 
 @dataclass(frozen=True)
 class Place:
-    """Where to look.
+    """Where to look."""
 
-    Attributes:
-        client: The cluster; None if there is none.
-        namespace: The namespace.
-        platform: Settings of the stack; None without a stack.
-        problem: Why there is no cluster.
-    """
-
-    client: KubeClient | None
+    client: KubeClient | None  # the cluster; None if there is none
     namespace: str
-    platform: Platform | None
-    problem: str = ""
+    platform: Platform | None  # settings of the stack; None without a stack
+    problem: str = ""  # why there is no cluster
 
 
 def run(options: argparse.Namespace) -> int:
@@ -146,11 +138,7 @@ def _text(what: str) -> str | None:
 
 
 def _objects(text: str, what: str) -> list[Located]:
-    """The objects of a file, with their places, and the jobs of its Experiments.
-
-    Raises:
-        SlipwayError: It is not YAML, or has no manifests.
-    """
+    """The objects of a file, with their places, and the jobs of its Experiments."""
     found = manifests.located([one for one in strict_yaml.documents(Path(what), text) if one is not None])
     if not found or not all(one.get("kind") and one.get("apiVersion") for _, one in found):
         refuse("the file has no Kubernetes manifests: each needs apiVersion and kind")
@@ -182,11 +170,7 @@ def _fix(text: str, objects: Sequence[Located], place: Place, options: argparse.
 
 
 def _place(options: argparse.Namespace, *, required: bool) -> Place:
-    """The cluster and the settings; without a cluster, a file is still checked against the settings.
-
-    Raises:
-        SlipwayError: Neither a cluster nor a stack is known, or the cluster is required and not there.
-    """
+    """The cluster and the settings; without a cluster, a file is still checked against the settings."""
     platform = checked(find(Path.cwd()), options.stack).platform if options.stack else None
     inside = bool(options.sandbox or os.environ.get(IN_SANDBOX_SHELL))
     namespace = str(options.namespace or "")

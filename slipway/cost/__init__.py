@@ -1,4 +1,4 @@
-"""Output of `slipway cost`: tables, JSON documents, differences, and the reconciliation with the program's resources.
+"""Output of `slipway cost`: tables, JSON documents and differences.
 
     difference(before: Estimate, after: Estimate) -> Difference
 

@@ -10,13 +10,13 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any, Final
 
-from slipway.cost.reconciliation import Resource
 from spec import clock, strict_yaml
 from spec.catalog import kubernetes, prices
 from spec.catalog.prices import Book
 from spec.pricing.model import Estimate, Line, Unpriced, priced
 from spec.pricing.resource_types import FREE, PRICED
 
+Resource = tuple[str, Mapping[str, Any]]  # type and inputs, with the provider's property names
 ROWS: Final[Mapping[str, Any]] = strict_yaml.read(Path(__file__).with_name("declared.yaml").read_text(encoding="utf-8"))
 _INPUT: Final = re.compile(r"\{([^}]+)\}")
 _MISSING: Final = "?"

@@ -12,13 +12,13 @@ from typing import Any, Final
 
 from slipway.cost.estimates import (
     Row,
-    aligned,
     fitted,
     folded,
     foreign_prices,
     money,
     monthly,
     number,
+    numbered,
     three,
     titled,
     unpriced,
@@ -32,11 +32,7 @@ from spec.settings import ConfigurationError, Platform, load, read_stack
 
 
 def at_commit(project: Project, stack: str, ref: str) -> Platform | None:
-    """The settings of a stack at a commit, branch or tag; None if the commit has no such stack.
-
-    Raises:
-        SlipwayError: git has no such commit, or today's program does not accept its settings.
-    """
+    """The settings of a stack at a commit, branch or tag; None if the commit has no such stack."""
     with tempfile.TemporaryDirectory(prefix="slipway-cost-") as folder:
         past = Project(Path(folder))
         take_out(project, ref, past.root, under=past.stacks.name)
@@ -50,11 +46,7 @@ def at_commit(project: Project, stack: str, ref: str) -> Platform | None:
 
 
 def as_deployed(settings: object, stack: str) -> Platform:
-    """The settings of an update (`slipway.engine.state`).
-
-    Raises:
-        SlipwayError: Today's program does not accept them.
-    """
+    """The settings of an update (`slipway.engine.state`)."""
     try:
         return load(settings, stack=stack).platform
     except ConfigurationError as error:
@@ -94,21 +86,13 @@ class Change:
 
 @dataclass(frozen=True, kw_only=True)
 class Difference:
-    """The difference of two estimates of a stack.
+    """The difference of two estimates of a stack."""
 
-    Attributes:
-        before: The estimate of the baseline.
-        after: The estimate of the current settings.
-        changes: Lines whose amounts differ, largest difference first.
-        new: Items that became unpriced.
-        gone: Items that are no longer unpriced.
-    """
-
-    before: Estimate
-    after: Estimate
-    changes: tuple[Change, ...]
-    new: tuple[Unpriced, ...]
-    gone: tuple[Unpriced, ...]
+    before: Estimate  # the estimate of the baseline
+    after: Estimate  # the estimate of the current settings
+    changes: tuple[Change, ...]  # lines whose amounts differ, largest difference first
+    new: tuple[Unpriced, ...]  # items that became unpriced
+    gone: tuple[Unpriced, ...]  # items that are no longer unpriced
 
     @property
     def amounts(self) -> Amounts:
@@ -151,7 +135,6 @@ def changes(result: Difference, name: str, *, wide: bool = False) -> str:
     """Every line that differs, in USD a month, largest first; ends with a newline.
 
     Args:
-        result: The difference.
         name: Name of the baseline: `main`, `what is deployed`.
         wide: Also notes and counts, in as many columns as they take.
     """
@@ -166,7 +149,7 @@ def changes(result: Difference, name: str, *, wide: bool = False) -> str:
     head = f"Compared with {name}, a month (730 h). Both settings are priced with today's program and today's prices."
     parts = [
         head if wide else folded(head),
-        "\n".join(aligned(rows, _TEXT) if wide else fitted([(*row[:_TEXT], *row[-3:]) for row in rows])),
+        "\n".join(numbered(rows, _TEXT) if wide else fitted([(*row[:_TEXT], *row[-3:]) for row in rows])),
         "\n".join(f"newly unpriced: {item.what} ({item.why})" for item in result.new),
         "\n".join(f"no longer unpriced: {item.what}" for item in result.gone),
         foreign_prices(result.after.region),

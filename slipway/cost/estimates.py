@@ -5,6 +5,7 @@ from decimal import ROUND_HALF_UP, Decimal
 from textwrap import fill
 from typing import Any, Final
 
+from slipway.columns import aligned
 from spec.catalog import prices
 from spec.pricing.model import Amounts, Estimate, Line, Unpriced
 
@@ -13,26 +14,21 @@ from spec.pricing.model import Amounts, Estimate, Line, Unpriced
 
 Row = Sequence[str]
 _HEAD: Final = ("service", "item", "count", "USD/h each", "price date", "floor USD/h", "expected", "ceiling")
-_TEXT: Final = 2
-"""Number of left-aligned text columns."""
-_ITEM: Final = 1
-"""Position of the item among them."""
-WIDTH: Final = 80
-"""Columns of a terminal without another size."""
-OWN: Final = "platform (no team)"
-"""Name of the costs that are attributed to no team."""
+_TEXT: Final = 2  # number of left-aligned text columns
+_ITEM: Final = 1  # position of the item among them
+WIDTH: Final = 80  # columns of a terminal without another size
+OWN: Final = "platform (no team)"  # name of the costs that are attributed to no team
 
 
 def table(estimate: Estimate, *, wide: bool = False) -> str:
     """The whole estimate; ends with a newline.
 
     Args:
-        estimate: The estimate.
         wide: Also notes, counts, unit prices and their dates, in as many columns as they take; else at most `WIDTH`.
     """
     total = three(estimate.amounts)
     if wide:
-        lines = aligned([_HEAD, *map(_row, estimate.lines), ("total an hour", "", "", "", "", *total)], _TEXT)
+        lines = numbered([_HEAD, *map(_row, estimate.lines), ("total an hour", "", "", "", "", *total)], _TEXT)
     else:
         short = [(line.service, titled(line, note=False), *three(line.amounts)) for line in estimate.lines]
         lines = fitted([(*_HEAD[:_TEXT], *_HEAD[-3:]), *short, ("total an hour", "", *total)])
@@ -56,7 +52,7 @@ def sums(by: str, groups: Mapping[str, Amounts], total: Amounts) -> str:
     head = (f"by {by}", "floor USD/month", "expected", "ceiling")
     rows = [(name, *three(amounts.month, "0.01")) for name, amounts in groups.items()]
     whole = (f"total a month ({prices.HOURS_PER_MONTH} h)", *three(total.month, "0.01"))
-    return "\n".join(aligned([head, *rows, whole], 1))
+    return "\n".join(numbered([head, *rows, whole], 1))
 
 
 def foreign_prices(region: str) -> str:
@@ -69,23 +65,16 @@ def foreign_prices(region: str) -> str:
     )
 
 
-def aligned(rows: Sequence[Row], words: int) -> list[str]:
-    """Rows as text lines: the first `words` columns left-aligned, the others right-aligned."""
-    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
-    return [
-        "  ".join(
-            cell.ljust(width) if column < words else cell.rjust(width)
-            for column, (cell, width) in enumerate(zip(row, widths, strict=True))
-        ).rstrip()
-        for row in rows
-    ]
+def numbered(rows: Sequence[Row], words: int) -> list[str]:
+    """Rows as aligned lines: the first `words` columns have words, the others numbers."""
+    return aligned(rows, range(words, len(rows[0])))
 
 
 def fitted(rows: Sequence[Row]) -> list[str]:
     """Rows as lines of at most `WIDTH` columns: service and item left-aligned, the item shortened where it must be."""
     others = [max(len(row[column]) for row in rows) for column in range(len(rows[0])) if column != _ITEM]
     width = WIDTH - sum(others) - 2 * len(others)
-    return aligned([(*row[:_ITEM], _shortened(row[_ITEM], width), *row[_ITEM + 1 :]) for row in rows], _TEXT)
+    return numbered([(*row[:_ITEM], _shortened(row[_ITEM], width), *row[_ITEM + 1 :]) for row in rows], _TEXT)
 
 
 def folded(text: str) -> str:

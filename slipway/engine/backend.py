@@ -6,23 +6,18 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from slipway.engine.copies import Copies, folder_of
 from slipway.engine.project import Project
 from slipway.engine.stacks import stack_file
+from slipway.engine.stored import StoredState
 from spec import strict_yaml
 
 
 @dataclass(frozen=True)
 class Backend:
-    """The backend of a stack.
+    """The backend of a stack."""
 
-    Attributes:
-        url: `s3://BUCKET`, `https://api.pulumi.com`, `file://...`; empty if nobody has logged in.
-        secrets_provider: `awskms://alias/NAME`; empty for a passphrase or the service's own key.
-    """
-
-    url: str = ""
-    secrets_provider: str = ""
+    url: str = ""  # `s3://BUCKET`, `https://api.pulumi.com`, `file://...`; empty if nobody has logged in
+    secrets_provider: str = ""  # `awskms://alias/NAME`; empty for a passphrase or the service's own key
 
 
 def current(project: Project, stack: str, environment: Mapping[str, str]) -> Backend:
@@ -42,16 +37,13 @@ def folder(url: str, start: Path = Path()) -> Path:
     return start / Path(url.removeprefix(FILE).partition("?")[0]).expanduser()
 
 
-def copies(project: Project, stack: str, environment: Mapping[str, str], states: Path) -> Copies | None:
-    """The stack's state and its copies below `states`, if its backend is a folder; None for any other.
+def stored(project: Project, stack: str, environment: Mapping[str, str]) -> StoredState | None:
+    """The stack's state, if its backend is a folder; None for any other.
 
     Objects of S3 are written whole or not at all; the bucket's versioning keeps the older ones.
     """
     url = current(project, stack, environment).url
-    if not url.startswith(FILE):
-        return None
-    place = folder(url, project.root)
-    return Copies(place, stack, folder_of(states, place) / stack, f"slipway state repair {stack}")
+    return StoredState(folder(url, project.root), stack) if url.startswith(FILE) else None
 
 
 def _project_url(project: Project) -> str:

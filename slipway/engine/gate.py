@@ -44,48 +44,28 @@ _LONGEST: Final = 100
 
 @dataclass(frozen=True, kw_only=True)
 class Forced:
-    """A property that makes a change a replacement.
+    """A property that makes a change a replacement."""
 
-    Attributes:
-        path: Property path: `vpcConfig.subnetIds[0]`.
-        old: The current value, as text.
-        new: The desired value, as text.
-    """
-
-    path: str
-    old: str
-    new: str
+    path: str  # property path: `vpcConfig.subnetIds[0]`
+    old: str  # the current value, as text
+    new: str  # the desired value, as text
 
 
 @dataclass(frozen=True, kw_only=True)
 class Removal:
-    """One resource that would be replaced or deleted.
-
-    Attributes:
-        urn: Its URN.
-        type: Its type token.
-        operation: `replace` or `delete`.
-        forced: Properties that force a replacement.
-        retained: Whether the object itself stays when it leaves the state (`retainOnDelete`).
-        inputs: Its current inputs.
-        outputs: Its current outputs.
-    """
+    """One resource that would be replaced or deleted."""
 
     urn: str
-    type: str
-    operation: str
-    forced: tuple[Forced, ...] = ()
-    retained: bool = False
-    inputs: Mapping[str, Any] = field(default_factory=dict)
-    outputs: Mapping[str, Any] = field(default_factory=dict)
+    type: str  # its type token
+    operation: str  # `replace` or `delete`
+    forced: tuple[Forced, ...] = ()  # properties that force a replacement
+    retained: bool = False  # whether the object itself stays when it leaves the state (`retainOnDelete`)
+    inputs: Mapping[str, Any] = field(default_factory=dict)  # its current inputs
+    outputs: Mapping[str, Any] = field(default_factory=dict)  # its current outputs
 
 
 def removals(log: Iterable[str]) -> tuple[Removal, ...]:
-    """Resources that the run of an event log would replace or delete, each once, sorted by URN.
-
-    Raises:
-        SlipwayError: A line is not an event, so the plan can't be evaluated.
-    """
+    """Resources that the run of an event log would replace or delete, each once, sorted by URN."""
     by_urn: dict[str, Removal] = {}
     for step in _steps(log):
         removal = _removal(step)
@@ -154,20 +134,16 @@ def _shown(values: Mapping[str, Any], path: str) -> str:
 
 @dataclass(frozen=True, kw_only=True)
 class Stateful:
-    """A type that keeps state.
+    """A type that keeps state."""
 
-    Attributes:
-        loses: What its replacement or deletion loses.
-        fix: What to do instead.
-        holds: Whether a resource with these inputs and outputs holds anything at present; None means always.
-    """
-
-    loses: str
+    loses: str  # what its replacement or deletion loses
     fix: str = (
         "restore the previous value; to migrate, copy the data elsewhere, for example to a second stack, before you "
         "allow it"
     )
+    """What to do instead."""
     holds: Callable[[Mapping[str, Any], Mapping[str, Any]], bool] | None = None
+    """Whether a resource with these inputs and outputs holds anything at present; None means always."""
 
 
 def _nodes(inputs: Mapping[str, Any], outputs: Mapping[str, Any]) -> bool:
@@ -200,17 +176,12 @@ def among(types: Iterable[str]) -> bool:
 
 @dataclass(frozen=True, kw_only=True)
 class Verdict:
-    """The gate's decision on a plan.
-
-    Attributes:
-        refused: Resources that keep state, would be replaced or deleted, and are not named in `--allow-replace`.
-        allowed: Those that are named.
-        unused: Names that match no such resource of the plan.
-    """
+    """The gate's decision on a plan."""
 
     refused: tuple[Removal, ...]
-    allowed: tuple[Removal, ...]
-    unused: tuple[str, ...]
+    """Resources that keep state, would be replaced or deleted, and are not named in `--allow-replace`."""
+    allowed: tuple[Removal, ...]  # those that are named
+    unused: tuple[str, ...]  # names that match no such resource of the plan
 
 
 def check_names(allowed: Sequence[str]) -> None:
@@ -248,8 +219,6 @@ def refusal(stack: str, refused: Sequence[Removal], *, done: bool = False) -> st
     """Why a plan is refused, resource by resource.
 
     Args:
-        stack: Name of the stack.
-        refused: Resources that keep state.
         done: Whether the plan was carried out nevertheless, because it was a rehearsal.
     """
     many = f"{len(refused)} resource{'s' if len(refused) != 1 else ''}"

@@ -1,6 +1,6 @@
-"""Keeps a run of the engine from costing a state: copies of it, free space for it, and a word when nothing answers.
+"""Keeps a run of the engine from costing a state: free space for it, and a word when nothing answers.
 
-A full disk leaves a cut state (see `copies`), and the engine writes its state after each operation. So a run begins
+A full disk leaves a cut state (see `stored`), and the engine writes its state after each operation. So a run begins
 only with enough free space, keeps a part of it reserved, and is interrupted when the rest becomes scarce. When nothing
 is left, the reserve is given back: the program that filled the disk has met its error by then, and the engine repeats a
 failed write for half a minute, so it still saves (pulumi v3.258.0, pkg/backend/diy/state.go, `saveCheckpoint`; 34 s
@@ -17,10 +17,10 @@ from pathlib import Path
 from typing import IO, Final
 
 from sandbox.identity import ProcessIdentity
-from slipway.engine import checkpoints, process
-from slipway.engine.copies import Copies
+from slipway.engine import process
 from slipway.engine.invocation import PREVIEW_ONLY, Invocation, Operation
-from spec.errors import SlipwayError, fail
+from slipway.engine.stored import StoredState
+from spec.errors import SlipwayError
 
 LOW_BYTES: Final = 128 << 20
 """Free space below which a run is interrupted. etcd takes 64 MiB at once when a segment of its log is full."""
@@ -30,34 +30,24 @@ EXHAUSTED_BYTES: Final = 1 << 20
 filling the disk would take the reserve, too."""
 STATES_RESERVED: Final = 8
 """Beyond that, how many times the state's size is reserved. A save takes two, its backup and history one each."""
-COPY_SECONDS: Final = 5.0
-"""Between two copies during a run: reading and writing 3 MB takes 40 ms (2026-11)."""
-STOPPED_SECONDS: Final = 10.0
-"""After that time the user hears of a stopped process, once."""
+STOPPED_SECONDS: Final = 10.0  # after that time the user hears of a stopped process, once
 _MIB: Final = 20
 
 
 @dataclass(frozen=True, kw_only=True)
 class Guard:
-    """Runs the engine on a stack.
+    """Runs the engine on a stack."""
 
-    Attributes:
-        copies: The stack's state and its copies; None for a backend that is not in a folder.
-        homes: Folders whose free space is watched, beside the backend's.
-        say: Reports to the user.
-        processes: What the engine waits for, beside itself: the sandbox's processes.
-    """
-
-    copies: Copies | None
-    say: Callable[[str], None]
-    homes: Sequence[Path] = ()
+    stored: StoredState | None  # the stack's state; None for a backend that is not in a folder
+    say: Callable[[str], None]  # reports to the user
+    homes: Sequence[Path] = ()  # folders whose free space is watched, beside the backend's
     processes: Callable[[], Sequence[ProcessIdentity]] = tuple
+    """What the engine waits for, beside itself: the sandbox's processes."""
 
     @property
     def resources(self) -> int:
         """Number of resources in the state; 0 if its backend is not in a folder."""
-        file = None if self.copies is None else self.copies.file
-        return len(checkpoints.read(file).latest.get("resources") or ()) if file is not None else 0
+        return 0 if self.stored is None else self.stored.resources
 
     def run(
         self, invocation: Invocation, *, output: Path | None = None, interrupted: Callable[[], None] = lambda: None
@@ -67,12 +57,12 @@ class Guard:
         Raises:
             SlipwayError: The state can't be read, or there is too little space; nothing was started.
         """
-        if self.copies is None:
+        if self.stored is None:
             return process.run(invocation, output=output, interrupted=interrupted)
         self.require_readable()
         if Operation.PREVIEW in invocation.argv[1:2] or PREVIEW_ONLY in invocation.argv:
             return process.run(invocation, output=output, interrupted=interrupted)
-        watch = _Watch(self, self.copies)
+        watch = _Watch(self, self.stored)
         watch.begin()
         try:
             return process.run(invocation, output=output, interrupted=interrupted, watch=watch)
@@ -80,27 +70,26 @@ class Guard:
             watch.end()
 
     def require_readable(self) -> None:
-        """Raises SlipwayError, with the copy that is left and how to restore it, if the state can't be read."""
-        if self.copies is not None:
-            self.copies.require_readable()
+        """Raises SlipwayError, with what is left of it, if the state can't be read."""
+        if self.stored is not None:
+            self.stored.require_readable()
 
 
 class _Watch:
     """Looks after one run that changes the state."""
 
-    def __init__(self, guard: Guard, copies: Copies) -> None:
+    def __init__(self, guard: Guard, stored: StoredState) -> None:
         self._guard = guard
-        self._copies = copies
-        self._places = _filesystems([copies.backend, *guard.homes, copies.folder])
+        self._stored = stored
+        self._places = _filesystems([stored.backend, *guard.homes])
         self._reserve: list[IO[bytes]] = []
         self._low = ""
         self._exhausted = False
-        self._copied = time.monotonic()
         self._stopped: dict[int, float] = {}
         self._said: set[int] = set()
 
     def begin(self) -> None:
-        """Copy the state, and reserve space for the next ones. Raises SlipwayError if there is too little."""
+        """Reserve space for the next states. Raises SlipwayError if there is too little."""
         size = self._size()
         reserved = RESERVED_BYTES + STATES_RESERVED * size
         for place in self._places:
@@ -108,14 +97,6 @@ class _Watch:
             needed = LOW_BYTES + reserved + size
             if free < needed:
                 raise SlipwayError(self._too_little(place, free, needed, size))
-        try:
-            self._copies.save()
-        except OSError as error:
-            fail(
-                f"the state of stack {self._copies.stack} can't be copied to {self._copies.folder}: {error}; nothing "
-                "was changed. Make that folder writable",
-                error,
-            )
         self._reserve = [held for place in self._places if (held := _reserved(place, reserved)) is not None]
 
     def look(self, pid: int) -> bool:
@@ -132,36 +113,25 @@ class _Watch:
                 "reserved"
             )
             self._guard.say(f"{self._low}: the engine is interrupted, so that it saves the state while it can")
-        if not self._low and time.monotonic() - self._copied >= COPY_SECONDS:
-            self._copy(running=True)
-            self._copied = time.monotonic()
         return bool(self._low)
 
     def end(self) -> None:
-        """Copy the state, and say what is wrong with it if it can't be read."""
+        """Say what is wrong with the state if it can't be read."""
         self._release()
-        self._copy(running=False)
         if self._low:
             self._guard.say(f"the run was interrupted: {self._low}. Free some space there, then run the command again")
         try:
-            self._copies.require_readable()
+            self._stored.require_readable()
         except SlipwayError as error:
             self._guard.say(f"error: {error}")
 
     def _size(self) -> int:
         """Bytes of the state."""
         try:
-            file = self._copies.file
+            file = self._stored.file
             return file.stat().st_size if file is not None else 0
         except FileNotFoundError:
             return 0  # it was renamed between the two calls
-
-    def _copy(self, *, running: bool) -> None:
-        try:
-            self._copies.save(running=running)
-        except OSError as error:
-            # The run goes on: its state is no worse than without the copy.
-            self._guard.say(f"warning: the state can't be copied to {self._copies.folder}: {error}")
 
     def _look_for_stopped(self, pid: int) -> None:
         now = time.monotonic()
@@ -183,7 +153,7 @@ class _Watch:
     def _too_little(self, place: Path, free: int, needed: int, size: int) -> str:
         return (
             f"only {free >> _MIB} MiB are free at {place}, and a run needs {needed >> _MIB}: {LOW_BYTES >> _MIB} MiB, "
-            f"and more for copies of the state of stack {self._copies.stack} ({size >> 10} KiB); nothing was changed. "
+            f"and more for the state of stack {self._stored.stack} ({size >> 10} KiB); nothing was changed. "
             f"Free {(needed - free >> _MIB) + 1} MiB there, or move the folder to another disk"
         )
 

@@ -15,10 +15,8 @@ CREDENTIAL_PREFIXES: Final = ("AWS_", "PULUMI_")
 """Variables that could direct a run, or a tool beside it, to a real account or another backend."""
 HARMLESS: Final = frozenset({"PULUMI_DEBUG_GRPC", "PULUMI_PARALLEL", "PULUMI_SKIP_CHECKPOINTS"})
 """Variables for the engine's speed and log that a user may want in the sandbox; they select no account or backend."""
-PROXY_EXCEPTIONS: Final = ("127.0.0.1", "localhost")
-"""gRPC obeys `http_proxy` even for loopback."""
-NETWORK: Final = "slipway:network:Network"
-"""Type of the component that owns the VPC (`components.network`)."""
+PROXY_EXCEPTIONS: Final = ("127.0.0.1", "localhost")  # gRPC obeys `http_proxy` even for loopback
+NETWORK: Final = "slipway:network:Network"  # type of the component that owns the VPC (`components.network`)
 DELETE_UNREACHABLE: Final = "PULUMI_K8S_DELETE_UNREACHABLE"
 """Default of the provider's option (pulumi-kubernetes 4.34.2, schema, `deleteUnreachable`)."""
 PREVIEW_ONLY: Final = "--preview-only"
@@ -51,12 +49,9 @@ class Request:
     """Only the VPC and what belongs to it: the first step of a cluster whose API has no public endpoint."""
     unreachable: bool = False
     """Forget the objects of a cluster that does not answer: the Kubernetes provider's `deleteUnreachable`."""
-    skip_preview: bool = False
-    """Without the engine's own preview: nobody reads it, or the user has seen it."""
-    config_file: Path | None = None
-    """The stack file, if not the one of the checkout."""
-    extra: tuple[str, ...] = ()
-    """The user's own arguments, passed on unchanged."""
+    skip_preview: bool = False  # without the engine's own preview: nobody reads it, or the user has seen it
+    config_file: Path | None = None  # the stack file, if not the one of the checkout
+    extra: tuple[str, ...] = ()  # the user's own arguments, passed on unchanged
 
     @property
     def only_shows(self) -> bool:
@@ -83,11 +78,7 @@ class Invocation:
 
 
 def operation(pulumi: Path, request: Request, *, directory: Path, environment: Mapping[str, str]) -> Invocation:
-    """The command line of an operation.
-
-    Raises:
-        SlipwayError: An extra argument selects another stack, project or file than the one that was checked.
-    """
+    """The command line of an operation."""
     refuse_ours(request.extra)
     argv = [str(pulumi), str(request.operation), "--stack", request.stack]
     if request.config_file is not None:

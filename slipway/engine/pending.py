@@ -19,27 +19,16 @@ CREATING: Final = "creating"
 
 @dataclass(frozen=True)
 class PendingOperation:
-    """One operation without an end.
+    """One operation without an end."""
 
-    Attributes:
-        kind: `creating`, `updating`, `deleting`, `reading`, `importing`.
-        urn: Of the resource.
-        type: Of the resource.
-        inputs: That were sent to the provider.
-        id: Of a resource that the provider had made before the run was killed; empty otherwise.
-        provider: Reference to its provider: `URN::ID`.
-        custom: Whether a provider makes it; False for a component, which the engine alone knows.
-        parent: URN of the component above it; empty if there is none.
-    """
-
-    kind: str
-    urn: str
-    type: str
-    inputs: Mapping[str, Any]
-    id: str
-    provider: str
-    custom: bool = True
-    parent: str = ""
+    kind: str  # `creating`, `updating`, `deleting`, `reading`, `importing`
+    urn: str  # of the resource
+    type: str  # of the resource
+    inputs: Mapping[str, Any]  # that were sent to the provider
+    id: str  # of a resource that the provider had made before the run was killed; empty otherwise
+    provider: str  # reference to its provider: `URN::ID`
+    custom: bool = True  # whether a provider makes it; False for a component, which the engine alone knows
+    parent: str = ""  # URN of the component above it; empty if there is none
 
     @property
     def name(self) -> str:
@@ -48,11 +37,7 @@ class PendingOperation:
 
 
 def operations(document: str) -> tuple[PendingOperation, ...]:
-    """The open operations in the output of `pulumi stack export`.
-
-    Raises:
-        SlipwayError: The document can't be read.
-    """
+    """The open operations in the output of `pulumi stack export`."""
     try:
         return tuple(_operation(each) for each in _deployment(json.loads(document)).get("pending_operations") or ())
     except (ValueError, KeyError, TypeError, AttributeError) as error:
@@ -77,13 +62,6 @@ def reopened(document: str, plan: str) -> str:
 
     For a run that failed without being killed: its object may exist although no operation is open, because the reply
     was lost, or an earlier error kept it out of the state. Left out is what needs a resource that does not exist yet.
-
-    Args:
-        document: Output of `pulumi stack export`.
-        plan: Output of `pulumi preview --json`.
-
-    Raises:
-        SlipwayError: The plan can't be read.
     """
     whole = json.loads(document)
     deployment = _deployment(whole)

@@ -19,10 +19,8 @@ from typing import IO, Any, Final, Protocol
 from slipway.engine.invocation import Invocation
 from spec.errors import SlipwayError, fail
 
-GRACE_SECONDS: Final = 10.0
-"""A terminating engine needs about 1 s to write the state of 400 resources; ten times that."""
-WATCH_SECONDS: Final = 0.25
-"""Between two looks of a watch. One look at the free space takes some microseconds."""
+GRACE_SECONDS: Final = 10.0  # a terminating engine needs about 1 s to write the state of 400 resources; ten times that
+WATCH_SECONDS: Final = 0.25  # Between two looks of a watch. One look at the free space takes some microseconds.
 _SIGNAL_EXIT: Final = 128
 _FORWARDED: Final = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
@@ -54,14 +52,8 @@ def run(
     """Run to the end with this process's own input and output; returns the exit code, 128 + n after signal n.
 
     Args:
-        invocation: The command line.
         output: File that gets the standard output instead; standard error is always this process's own.
         grace_seconds: Seconds after a second interrupt until the program is killed.
-        interrupted: Called at the first interrupt.
-        watch: Looks after it while it runs.
-
-    Raises:
-        SlipwayError: The program can't be started.
     """
     # With a terminal, the child stays in the foreground process group, the only one that may read the keyboard, and
     # Ctrl-C reaches it from the terminal. Without one, the child gets its own group; otherwise a signal for our whole
@@ -89,11 +81,7 @@ def _watched(process: subprocess.Popen[bytes], watch: Watch) -> int:
 
 
 def capture(invocation: Invocation, *, timeout_seconds: float = 120.0) -> str:
-    """The output of a short run.
-
-    Raises:
-        SlipwayError: It can't be started, fails or takes too long; the text ends with its last lines.
-    """
+    """The output of a short run."""
     command = " ".join(["pulumi", *invocation.argv[1:]])
     try:
         done = subprocess.run(

@@ -79,21 +79,14 @@ def _candidates(start: Path) -> Iterator[Path]:
 # Checking out the project at another commit, into a folder of its own.
 
 
-_SECONDS: Final = 60
-"""Time-out of one git command. A tree of 6 MB takes 0.1 s."""
+_SECONDS: Final = 60  # Time-out of one git command. A tree of 6 MB takes 0.1 s.
 
 
 def take_out(project: Project, ref: str, into: Path, *, under: str = "") -> str:
     """Write the project's files at a commit, branch or tag into a folder; returns the short commit: `1a2b3c4d5e`.
 
     Args:
-        project: The checkout to read from.
-        ref: Commit, branch or tag.
-        into: An empty folder.
         under: Only the files below this folder of the project; empty for all files.
-
-    Raises:
-        SlipwayError: The repository has no such commit, or git can't be run.
     """
     commit = git(project, "rev-parse", "--verify", "--quiet", "--short=10", "--end-of-options", f"{ref}^{{commit}}")
     if commit.returncode:
@@ -111,11 +104,7 @@ def take_out(project: Project, ref: str, into: Path, *, under: str = "") -> str:
 
 
 def git(project: Project, *arguments: str) -> subprocess.CompletedProcess[bytes]:
-    """A git command in the project's folder, to its end.
-
-    Raises:
-        SlipwayError: git is missing, or takes too long.
-    """
+    """A git command in the project's folder, to its end."""
     environment = {**os.environ, "LC_ALL": "C"}
     try:
         return subprocess.run(

@@ -31,9 +31,6 @@ def refuse_interrupted(request: Request, state: Callable[[], StackState]) -> Non
     """Refuse to create or destroy anything while operations of a killed run are open.
 
     The engine would drop them, and then create once more what the killed run had made.
-
-    Raises:
-        SlipwayError: With the open operations and the command that settles them.
     """
     if request.operation not in (Operation.UP, Operation.DESTROY):
         return
@@ -77,11 +74,7 @@ CLUSTER: Final = "aws:eks/cluster:Cluster"
 
 
 def refuse_network_only(request: Request, state: Callable[[], StackState]) -> None:
-    """Refuse a run of the network alone once the cluster exists: the whole stack is to be updated then.
-
-    Raises:
-        SlipwayError: The state has a cluster.
-    """
+    """Refuse a run of the network alone once the cluster exists: the whole stack is to be updated then."""
     if request.network_only and any(resource.type == CLUSTER for resource in state().resources):
         refuse(
             f"stack {request.stack} has a cluster, and --network-only is the first step before there is one: "

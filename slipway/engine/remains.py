@@ -12,15 +12,10 @@ Inputs = Mapping[str, Any]
 
 @dataclass(frozen=True, kw_only=True)
 class Remains:
-    """What remains of a type.
+    """What remains of a type."""
 
-    Attributes:
-        what: Describes it; empty if nothing remains with these inputs.
-        key: The input with the KMS key that it is encrypted with; empty if AWS or the service owns that key.
-    """
-
-    what: Callable[[Inputs], str]
-    key: str = ""
+    what: Callable[[Inputs], str]  # describes it; empty if nothing remains with these inputs
+    key: str = ""  # the input with the KMS key that it is encrypted with; empty if AWS or the service owns that key
 
 
 def _final_snapshot(inputs: Inputs) -> str:

@@ -19,8 +19,7 @@ from slipway.engine.project import find
 from slipway.engine.stacks import Overlay, SandboxEngine, write_if_changed
 from spec.errors import LINES, SlipwayError, visible
 
-DIRECTORY: Final = "plain-pulumi"
-"""Name of the shim's directory; identifies it on a PATH."""
+DIRECTORY: Final = "plain-pulumi"  # name of the shim's directory; identifies it on a PATH
 COMMANDS: Final = frozenset({"up", "update", "preview", "pre", "refresh", "destroy", "down", "dn", "import", "watch"})
 """Commands that accept `--config-file` and would write a salt into the stack file, with their aliases."""
 _WITH_VALUE: Final = frozenset(
@@ -66,11 +65,7 @@ def named_stack(arguments: Sequence[str], environment: Mapping[str, str]) -> str
 
 
 def rewritten(engine: SandboxEngine, arguments: Sequence[str], directory: Path) -> list[str]:
-    """The command line with `--config-file` and the copy of the stack's file; the stack is created if needed.
-
-    Raises:
-        SlipwayError: The stack file can't be copied, the stack can't be created, or its state can't be read.
-    """
+    """The command line with `--config-file` and the copy of the stack's file; the stack is created if needed."""
     try:
         project = find(directory)
     except SlipwayError:
@@ -78,7 +73,7 @@ def rewritten(engine: SandboxEngine, arguments: Sequence[str], directory: Path) 
     stack = named_stack(arguments, engine.environment) or _selected(engine, directory)
     if stack is None or not project.has(stack) or not directory.resolve().is_relative_to(project.root):
         return list(arguments)
-    engine.copies(stack).require_readable()
+    engine.stored(stack).require_readable()
     return [*arguments, "--config-file", str(engine.prepare(project.stacks, stack))]
 
 

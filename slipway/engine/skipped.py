@@ -27,18 +27,7 @@ def put_back(
     engine: EngineRun,
     stack: str,
 ) -> None:
-    """After a destroy that failed or was interrupted: the state gets what still exists.
-
-    Args:
-        before: Output of `pulumi stack export` before it.
-        export: Reads the same after it.
-        command: Builds the engine's command line for some arguments.
-        engine: Runs it.
-        stack: The stack's name.
-
-    Raises:
-        SlipwayError: The state can't be read, or the engine refuses the new one.
-    """
+    """After a destroy that failed or was interrupted: the state gets what still exists."""
     earlier: Sequence[Mapping[str, Any]] = (json.loads(before)["deployment"] or {}).get("resources") or ()
     document, count = with_skipped(earlier, export())
     if count:
@@ -63,10 +52,6 @@ def with_skipped(before: Sequence[Mapping[str, Any]], after: str) -> tuple[str, 
     """The later state with the resources of the earlier one that are deleted with what it still has, and their number.
 
     Components above them and their providers come back with them: the engine alone knows these.
-
-    Args:
-        before: Resources of the earlier state.
-        after: Output of `pulumi stack export`, later.
     """
     whole = json.loads(after)
     deployment = whole["deployment"] or {}

@@ -30,9 +30,9 @@ import yaml
 from sandbox.files import write_atomically
 from sandbox.identity import ProcessIdentity
 from slipway.engine import process, state
-from slipway.engine.copies import STATES, Copies
 from slipway.engine.invocation import Invocation
 from slipway.engine.state import HISTORY
+from slipway.engine.stored import StoredState
 from spec.errors import fail, refuse
 from spec.naming import PROJECT
 
@@ -132,11 +132,7 @@ class Overlay:
         write_if_changed(self.root / "Pulumi.yaml", text)
 
     def copy(self, committed: Path) -> Path:
-        """Update the copy of a stack file, keeping the copy's salt; returns its path.
-
-        Raises:
-            SlipwayError: The file can't be read, or is not a YAML block mapping.
-        """
+        """Update the copy of a stack file, keeping the copy's salt; returns its path."""
         copy = self.stacks / committed.name
         try:
             text = committed.read_text(encoding="utf-8-sig")
@@ -184,11 +180,7 @@ class SandboxEngine:
         return any((self._directory / f"{stack}.json{suffix}").is_file() for suffix in ("", ".gz", ".zst"))
 
     def prepare(self, committed: Path, stack: str) -> Path:
-        """The stack file for a run; the stack is created if the backend lacks it.
-
-        Raises:
-            SlipwayError: The stack file can't be copied, or the engine can't create the stack.
-        """
+        """The stack file for a run; the stack is created if the backend lacks it."""
         self.backend.mkdir(parents=True, exist_ok=True)
         self.overlay.make()
         copy = self.overlay.copy(stack_file(committed, stack))
@@ -197,25 +189,16 @@ class SandboxEngine:
         return copy
 
     def state(self, stack: str) -> state.StackState:
-        """The state after the stack's last run; empty for a stack that does not exist.
-
-        Raises:
-            SlipwayError: The engine can't read it.
-        """
+        """The state after the stack's last run; empty for a stack that does not exist."""
         return state.parse(self.export(stack)) if self.has(stack) else state.StackState()
 
     def export(self, stack: str) -> str:
-        """The output of `pulumi stack export`.
+        """The output of `pulumi stack export`."""
+        return self.stored(stack).advised(lambda: process.capture(self.command(("stack", "export", "--stack", stack))))
 
-        Raises:
-            SlipwayError: The engine can't read the state; a copy of it is named, if there is one.
-        """
-        return self.copies(stack).advised(lambda: process.capture(self.command(("stack", "export", "--stack", stack))))
-
-    def copies(self, stack: str) -> Copies:
-        """The state of a stack and its copies, which are in the sandbox's home, beside the backend."""
-        folder = self.backend.parent / STATES / stack
-        return Copies(self.backend, stack, folder, f"slipway state repair {stack} --sandbox")
+    def stored(self, stack: str) -> StoredState:
+        """The state of a stack in its folder."""
+        return StoredState(self.backend, stack)
 
     def interrupted(self, stack: str) -> bool:
         """Whether a killed run left operations open. It reads the backend's file: an export takes 0.4 s (2026-11)."""
@@ -223,21 +206,13 @@ class SandboxEngine:
         return path.is_file() and b'"pending_operations"' in path.read_bytes()
 
     def history(self, stack: str) -> str:
-        """The output of `pulumi stack history` as JSON; an empty list for a stack that does not exist.
-
-        Raises:
-            SlipwayError: The engine can't read it.
-        """
+        """The output of `pulumi stack history` as JSON; an empty list for a stack that does not exist."""
         if not self.has(stack):
             return "[]"
-        return self.copies(stack).advised(lambda: process.capture(self.command((*HISTORY, "--stack", stack))))
+        return self.stored(stack).advised(lambda: process.capture(self.command((*HISTORY, "--stack", stack))))
 
     def free(self, stack: str, say: Say) -> None:
-        """Remove locks whose owner is dead, and report each with `say`.
-
-        Raises:
-            SlipwayError: A running process holds the stack.
-        """
+        """Remove locks whose owner is dead, and report each with `say`."""
         held = locks(self.backend, PROJECT, stack)
         for lock in held:
             if lock.owner_lives:

@@ -17,9 +17,6 @@ from spec.naming import PROJECT
 # The state of a stack: its resources, which of them are protected, and pending operations.
 
 
-STACK_TYPE = "pulumi:pulumi:Stack"
-
-
 @dataclass(frozen=True)
 class StackResource:
     """One resource of a state."""
@@ -27,14 +24,11 @@ class StackResource:
     urn: str
     type: str
     protected: bool = False
-    custom: bool = True
-    """Whether a provider manages it; false for components."""
+    custom: bool = True  # whether a provider manages it; false for components
     inputs: Mapping[str, Any] = field(default_factory=dict)
     outputs: Mapping[str, Any] = field(default_factory=dict)
-    retained: bool = False
-    """Left in the cloud when it leaves the state (`retainOnDelete`)."""
-    external: bool = False
-    """Only read (`get`): it is another's."""
+    retained: bool = False  # left in the cloud when it leaves the state (`retainOnDelete`)
+    external: bool = False  # only read (`get`): it is another's
 
     @property
     def name(self) -> str:
@@ -55,8 +49,7 @@ class StackState:
     """A stack after its last run."""
 
     resources: tuple[StackResource, ...] = ()
-    pending: tuple[str, ...] = ()
-    """Operations that a killed run did not complete, such as `creating urn:…`."""
+    pending: tuple[str, ...] = ()  # operations that a killed run did not complete, such as `creating urn:…`
 
     @property
     def protected(self) -> tuple[StackResource, ...]:
@@ -70,11 +63,7 @@ class StackState:
 
 
 def parse(document: str) -> StackState:
-    """The state in the output of `pulumi stack export`.
-
-    Raises:
-        SlipwayError: The document can't be read.
-    """
+    """The state in the output of `pulumi stack export`."""
     try:
         deployment = json.loads(document)["deployment"] or {}
         return StackState(
@@ -108,16 +97,11 @@ _KEY: Final = f"{PROJECT}:platform"
 
 @dataclass(frozen=True)
 class Remembered:
-    """Settings of an update.
+    """Settings of an update."""
 
-    Attributes:
-        settings: The value of `slipway:platform`.
-        settled: Whether the newest update succeeded. Otherwise the live resources are between these settings and newer
-            ones.
-    """
-
-    settings: object
+    settings: object  # the value of `slipway:platform`
     settled: bool
+    """Whether the newest update succeeded. Otherwise the live resources are between these settings and newer ones."""
 
 
 def last_update(document: str, *, skip: int = 0) -> Remembered | None:
@@ -127,9 +111,6 @@ def last_update(document: str, *, skip: int = 0) -> Remembered | None:
     Args:
         document: Output of `pulumi stack history --json`, newest first.
         skip: Newest updates to leave out: 1 gives what an update that just ran found deployed.
-
-    Raises:
-        SlipwayError: The document is not output of `pulumi stack history --json`.
     """
     tried: object | None = None
     settled = True

@@ -24,8 +24,7 @@ PREFILL_TOKENS: Final = 8192
 """Maximum tokens that vLLM processes at once during prefill: its server's `max_num_batched_tokens` on GPUs of 70 GiB or
 more; 2048 on smaller ones (vllm/engine/arg_utils.py, 2025-11)."""
 _SOFTMAX: Final = 4
-_STORED_LOGITS: Final = 4
-"""Bytes per logit that a chunked loss keeps: 32 bits (Korthikanti, section 4.3: `4sbv`)."""
+_STORED_LOGITS: Final = 4  # bytes per logit that a chunked loss keeps: 32 bits (Korthikanti, section 4.3: `4sbv`)
 _LOSS_WIDTH: Final = 4
 _WHOLE_LOSS: Final = 3 * _LOSS_WIDTH
 """Bytes per logit during the backward pass of a 32-bit loss over all logits, as in PyTorch's cross_entropy: the logits,
@@ -39,7 +38,6 @@ def layer_bytes(layer: Layer, width: float, *, dropout: bool = False) -> float:
     """Bytes per token of one layer, without attention scores.
 
     Args:
-        layer: The layer.
         width: Bytes of an activation.
         dropout: Whether the masks of dropout are kept, after attention and after the feed-forward network.
     """

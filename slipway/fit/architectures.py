@@ -8,36 +8,22 @@ from slipway.fit.layers import Attention, Layer
 
 @dataclass(frozen=True)
 class Stored:
-    """How a checkpoint keeps its weights.
+    """How a checkpoint keeps its weights."""
 
-    Attributes:
-        name: Name for readers: `fp8`, `mxfp4`, `awq`.
-        bits: Bits per weight that is quantised, its scales included; 16 if none is.
-        experts_only: Whether only routed experts are quantised.
-    """
-
-    name: str = "bf16"
-    bits: float = 16
-    experts_only: bool = False
+    name: str = "bf16"  # name for readers: `fp8`, `mxfp4`, `awq`
+    bits: float = 16  # bits per weight that is quantised, its scales included; 16 if none is
+    experts_only: bool = False  # whether only routed experts are quantised
 
 
 @dataclass(frozen=True)
 class Vision:
-    """The vision encoder in front of a language model.
-
-    Attributes:
-        layer: Its layers.
-        patch: Pixels on a side of a patch.
-        merge: Patches on a side that become one token of the language model.
-        tokens: Tokens per image if that number is fixed; 0 if it depends on the image's size.
-        extra: Parameters beside its layers: patch embedding, projector.
-    """
+    """The vision encoder in front of a language model."""
 
     layer: Layer
-    patch: int
-    merge: int
-    tokens: int = 0
-    extra: int = 0
+    patch: int  # pixels on a side of a patch
+    merge: int  # patches on a side that become one token of the language model
+    tokens: int = 0  # tokens per image if that number is fixed; 0 if it depends on the image's size
+    extra: int = 0  # parameters beside its layers: patch embedding, projector
 
     @property
     def params(self) -> int:
@@ -55,21 +41,13 @@ class Vision:
 
 @dataclass(frozen=True)
 class Diffusion:
-    """What a diffusion pipeline has beside the transformer that removes the noise.
+    """What a diffusion pipeline has beside the transformer that removes the noise."""
 
-    Attributes:
-        parts: Parameters of the other components by name: text encoders, decoder.
-        quantised: Names of the parts that are quantised with the transformer.
-        patch: Pixels on a side of a latent token.
-        prompt: Tokens of the prompt.
-        channels: Channels of the decoder's widest feature map at the image's full size.
-    """
-
-    parts: Mapping[str, float]
-    quantised: frozenset[str]
-    patch: int
-    prompt: int
-    channels: int
+    parts: Mapping[str, float]  # parameters of the other components by name: text encoders, decoder
+    quantised: frozenset[str]  # names of the parts that are quantised with the transformer
+    patch: int  # pixels on a side of a latent token
+    prompt: int  # tokens of the prompt
+    channels: int  # channels of the decoder's widest feature map at the image's full size
 
     def tokens(self, width: int, height: int) -> int:
         """Tokens of the transformer for one image: its latents and the prompt."""
@@ -78,37 +56,21 @@ class Diffusion:
 
 @dataclass(frozen=True, kw_only=True)
 class Architecture:
-    """A model: groups of layers that are alike, between an embedding and an output layer.
+    """A model: groups of layers that are alike, between an embedding and an output layer."""
 
-    Attributes:
-        name: Name in the catalog, or a description for one from the command line.
-        params: Number of parameters, as published; that of the shape if nothing is published.
-        layers: Groups of layers.
-        hidden: Width of the residual stream.
-        vocab: Size of the vocabulary, including padding; 0 without one.
-        context: Maximum sequence length in tokens; 0 if unknown.
-        tied: Whether the output layer shares the embedding's weights.
-        dropout: Whether it is trained with dropout, whose masks are kept in memory.
-        stored: Format of the published checkpoint.
-        vision: Vision encoder, if it has one.
-        diffusion: The pipeline around it, if it is one of diffusion.
-        source: Source of the shape.
-        caveat: What the shape doesn't cover, for readers.
-    """
-
-    name: str
-    params: float
-    layers: tuple[Layer, ...]
-    hidden: int
-    vocab: int
-    context: int = 0
-    tied: bool = False
-    dropout: bool = False
-    stored: Stored = Stored()
-    vision: Vision | None = None
-    diffusion: Diffusion | None = None
-    source: str = ""
-    caveat: str = ""
+    name: str  # name in the catalog, or a description for one from the command line
+    params: float  # number of parameters, as published; that of the shape if nothing is published
+    layers: tuple[Layer, ...]  # groups of layers
+    hidden: int  # width of the residual stream
+    vocab: int  # size of the vocabulary, including padding; 0 without one
+    context: int = 0  # maximum sequence length in tokens; 0 if unknown
+    tied: bool = False  # whether the output layer shares the embedding's weights
+    dropout: bool = False  # whether it is trained with dropout, whose masks are kept in memory
+    stored: Stored = Stored()  # format of the published checkpoint
+    vision: Vision | None = None  # vision encoder, if it has one
+    diffusion: Diffusion | None = None  # the pipeline around it, if it is one of diffusion
+    source: str = ""  # source of the shape
+    caveat: str = ""  # what the shape doesn't cover, for readers
 
     @property
     def depth(self) -> int:

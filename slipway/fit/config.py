@@ -25,7 +25,6 @@ def vision(config: Mapping[str, Any], hidden: int) -> Vision | None:
     """The encoder, or None: of a file without its sizes too, as a text-only export is.
 
     Args:
-        config: The file's content.
         hidden: Width of the language model, into which the projector leads.
     """
     sizes = config.get("vision_config") or {}
@@ -72,19 +71,12 @@ compressed caches (DeepSeek V4), Kimi's linear attention."""
 
 @dataclass(frozen=True)
 class Family:
-    """What a model type implies and its files leave out.
+    """What a model type implies and its files leave out."""
 
-    Attributes:
-        gated: Whether the feed-forward layer has a gate.
-        tied: Whether the output layer is the embedding, unless the file says otherwise.
-        dropout: Whether it was trained with dropout.
-        slides: Whether `sliding_window` is for every layer.
-    """
-
-    gated: bool = True
-    tied: bool = False
-    dropout: bool = False
-    slides: bool = False
+    gated: bool = True  # whether the feed-forward layer has a gate
+    tied: bool = False  # whether the output layer is the embedding, unless the file says otherwise
+    dropout: bool = False  # whether it was trained with dropout
+    slides: bool = False  # whether `sliding_window` is for every layer
 
 
 _PLAIN: Final = Family()

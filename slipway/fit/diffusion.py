@@ -18,8 +18,7 @@ DECODER: Final = "vae"
 _LATENT_PIXELS: Final = 8
 """Pixels on a side of a latent of AutoencoderKL with four levels; the transformer sees 2 x 2 of them as one token."""
 _PACKED: Final = 2
-_PROMPT: Final = 512
-"""`max_sequence_length` of FluxPipeline (diffusers 0.35)."""
+_PROMPT: Final = 512  # `max_sequence_length` of FluxPipeline (diffusers 0.35)
 _CONVOLUTION: Final = 9
 
 

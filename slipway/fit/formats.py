@@ -15,8 +15,7 @@ from slipway.fit.architectures import Stored
 # How a checkpoint keeps its weights, from the `quantization_config` of its config.json.
 
 
-_SCALE: Final = 16
-"""Bits of a group's scale in AWQ, GPTQ and integer formats of compressed-tensors."""
+_SCALE: Final = 16  # bits of a group's scale in AWQ, GPTQ and integer formats of compressed-tensors
 MX_BITS: Final = 4 + 8 / 32
 """MXFP4: blocks of 32 numbers of 4 bits share a scale of 8 bits (OCP Microscaling Formats 1.0, 2023-09, section 5)."""
 NVFP4_BITS: Final = 4 + 8 / 16
@@ -28,8 +27,7 @@ NF4_DOUBLE_BITS: Final = 4.127
 UNKNOWN_BITS: Final = 0
 """Bits of a method that this module doesn't know: `--precision` has to say what the weights take."""
 _MODELOPT: Final = {"NVFP4": NVFP4_BITS, "FP8": 8}
-GROUP_SIZE: Final = 128
-"""Group of AWQ and GPTQ unless the file names another."""
+GROUP_SIZE: Final = 128  # group of AWQ and GPTQ unless the file names another
 
 
 def grouped(bits: float, group: int = GROUP_SIZE) -> float:
@@ -75,31 +73,18 @@ CACHE_BYTES: Final[Mapping[str, float]] = MappingProxyType({"auto": 0, "bf16": 2
 
 @dataclass(frozen=True, kw_only=True)
 class Precision:
-    """A number format of a model.
+    """A number format of a model."""
 
-    Attributes:
-        weight: Bytes per weight of the linear layers.
-        embedding: Bytes per weight of the embedding and the output layer: quantisation leaves these at 16 bits.
-        gradient: Bytes per gradient.
-        master: Bytes per weight of the 32-bit copy that the optimizer updates.
-        moment: Bytes per number of the optimizer's state, for optimizers that don't quantise it.
-        activation: Bytes per number of an activation, a key or a value.
-        experts_only: Whether `weight` is for routed experts alone, and other linear layers take `embedding`.
-        modes: Modes it supports; frozen base weights (LoRA) count as `serve`.
-        needs: GPU architectures that support it; empty for all.
-        what: Description for readers.
-    """
-
-    weight: float
-    embedding: float
-    gradient: int
-    master: int
-    moment: int
-    activation: int
-    experts_only: bool = False
-    modes: tuple[Mode, ...] = ("train", "serve")
-    needs: frozenset[str] = frozenset()
-    what: str
+    weight: float  # bytes per weight of the linear layers
+    embedding: float  # bytes per weight of the embedding and the output layer: quantisation leaves these at 16 bits
+    gradient: int  # bytes per gradient
+    master: int  # bytes per weight of the 32-bit copy that the optimizer updates
+    moment: int  # bytes per number of the optimizer's state, for optimizers that don't quantise it
+    activation: int  # bytes per number of an activation, a key or a value
+    experts_only: bool = False  # whether `weight` is for routed experts alone, and other linear layers take `embedding`
+    modes: tuple[Mode, ...] = ("train", "serve")  # modes it supports; frozen base weights (LoRA) count as `serve`
+    needs: frozenset[str] = frozenset()  # GPU architectures that support it; empty for all
+    what: str  # description for readers
 
 
 _BF16_FROM: Final = frozenset({"ampere", "ada", "hopper", "blackwell"})
@@ -109,8 +94,7 @@ _FP8_FROM: Final = frozenset({"ada", "hopper", "blackwell"})
 _FP4_FROM: Final = frozenset({"blackwell"})
 """4-bit floating point in hardware (CUDA C Programming Guide 12.9, the same table); older GPUs unpack it to 16 bits."""
 FULL_BITS: Final = 16
-CHECKPOINT: Final = "checkpoint"
-"""The format that the model's files have."""
+CHECKPOINT: Final = "checkpoint"  # the format that the model's files have
 
 
 def _mixed(what: str, needs: frozenset[str] = frozenset()) -> Precision:

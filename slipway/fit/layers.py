@@ -16,43 +16,26 @@ CONVOLUTION_BYTES: Final = 2
 _INDEX_BLOCK: Final = 128
 _INDEX_SCALE: Final = 4
 
-Matrices: TypeAlias = tuple[tuple[int, int], ...]
-"""Inputs and outputs of linear layers."""
+Matrices: TypeAlias = tuple[tuple[int, int], ...]  # inputs and outputs of linear layers
 
 
 @dataclass(frozen=True, kw_only=True)
 class Attention:
-    """Attention: multi-head, grouped-query, multi-query or latent, over all tokens or a window of them.
+    """Attention: multi-head, grouped-query, multi-query or latent, over all tokens or a window of them."""
 
-    Attributes:
-        hidden: Width of the residual stream.
-        heads: Query heads.
-        kv_heads: Key and value heads: `heads` for multi-head attention, fewer for grouped-query, 1 for multi-query.
-        head: Width of a query and of a key.
-        value: Width of a value.
-        window: Tokens that a layer looks back (sliding window, or chunk); 0 for all.
-        latent: Width of the compressed keys and values (MLA, `kv_lora_rank`); 0 without.
-        rope: With `latent`, width of the rotary part of a key, which all heads share (`qk_rope_head_dim`).
-        query_rank: With `latent`, rank of the query's matrices (`q_lora_rank`); 0 for one whole matrix.
-        index: Width of the key of a sparse attention's indexer (`index_head_dim`); 0 without.
-        index_heads: Heads of that indexer.
-        gated: Whether the queries' matrix also gives a gate of the output (`attn_output_gate`).
-        keys_are_values: Whether values come from the keys' matrix (`attention_k_eq_v`); both are cached.
-    """
-
-    hidden: int
-    heads: int
-    kv_heads: int
-    head: int
-    value: int
-    window: int = 0
-    latent: int = 0
-    rope: int = 0
-    query_rank: int = 0
-    index: int = 0
-    index_heads: int = 0
-    gated: bool = False
-    keys_are_values: bool = False
+    hidden: int  # width of the residual stream
+    heads: int  # query heads
+    kv_heads: int  # key and value heads: `heads` for multi-head attention, fewer for grouped-query, 1 for multi-query
+    head: int  # width of a query and of a key
+    value: int  # width of a value
+    window: int = 0  # tokens that a layer looks back (sliding window, or chunk); 0 for all
+    latent: int = 0  # width of the compressed keys and values (MLA, `kv_lora_rank`); 0 without
+    rope: int = 0  # with `latent`, width of the rotary part of a key, which all heads share (`qk_rope_head_dim`)
+    query_rank: int = 0  # with `latent`, rank of the query's matrices (`q_lora_rank`); 0 for one whole matrix
+    index: int = 0  # width of the key of a sparse attention's indexer (`index_head_dim`); 0 without
+    index_heads: int = 0  # heads of that indexer
+    gated: bool = False  # whether the queries' matrix also gives a gate of the output (`attn_output_gate`)
+    keys_are_values: bool = False  # whether values come from the keys' matrix (`attention_k_eq_v`); both are cached
 
     @property
     def matrices(self) -> Matrices:
@@ -95,22 +78,13 @@ class Attention:
 
 @dataclass(frozen=True, kw_only=True)
 class Recurrent:
-    """A state-space or linear-attention layer: one state per sequence, whatever its length.
+    """A state-space or linear-attention layer: one state per sequence, whatever its length."""
 
-    Attributes:
-        hidden: Width of the residual stream.
-        projected: Outputs of the input projections.
-        convolved: Channels of the short convolution.
-        kernel: Width of that convolution.
-        value: Width of the output, before its projection.
-        state: Numbers of the state.
-    """
-
-    hidden: int
-    projected: int
-    convolved: int
-    kernel: int
-    value: int
+    hidden: int  # width of the residual stream
+    projected: int  # outputs of the input projections
+    convolved: int  # channels of the short convolution
+    kernel: int  # width of that convolution
+    value: int  # width of the output, before its projection
     state: int
 
     @property
@@ -130,23 +104,14 @@ class Recurrent:
 
 @dataclass(frozen=True, kw_only=True)
 class FeedForward:
-    """A feed-forward network, or experts of which a token uses some, with or without a part that all tokens use.
+    """A feed-forward network, or experts of which a token uses some, with or without a part that all tokens use."""
 
-    Attributes:
-        hidden: Width of the residual stream.
-        width: Width of the part that every token uses (the dense network, or shared experts together); 0 without.
-        gated: Whether it is gated (SwiGLU: three matrices instead of two).
-        experts: Routed experts; 0 without.
-        active: Routed experts per token.
-        expert: Width of a routed expert.
-    """
-
-    hidden: int
-    width: int
-    gated: bool = False
-    experts: int = 0
-    active: int = 0
-    expert: int = 0
+    hidden: int  # width of the residual stream
+    width: int  # width of the part that every token uses (the dense network, or shared experts together); 0 without
+    gated: bool = False  # whether it is gated (SwiGLU: three matrices instead of two)
+    experts: int = 0  # routed experts; 0 without
+    active: int = 0  # routed experts per token
+    expert: int = 0  # width of a routed expert
 
     @property
     def matrices(self) -> Matrices:

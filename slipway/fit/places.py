@@ -28,38 +28,23 @@ that the formulas don't cover. It follows vLLM's `gpu_memory_utilization`: 0.9 b
 
 @dataclass(frozen=True, kw_only=True)
 class FitPlace:
-    """Units of one kind in a pool, or on an instance type of the catalog.
+    """Units of one kind in a pool, or on an instance type of the catalog."""
 
-    Attributes:
-        pool: Name of the pool, or of the instance type.
-        unit: Name of a unit for readers: `A100-40GB`, `1g.5gb of A100-40GB`.
-        resource: Extended resource that a pod requests.
-        gpu: Model of the GPU.
-        memory_bytes: Memory of a unit.
-        per_node: Units per node.
-        nodes: Maximum number of nodes.
-        fabric: Whether the nodes have Elastic Fabric Adapters.
-        share: Part of a node's price that is attributed to a unit.
-        alone: Whether units can't work together: MIG instances have no path to each other (NVIDIA MIG User Guide,
-            "Limitations": no GPU to GPU P2P), and shares of a GPU are one GPU.
-        market: Capacity type of the nodes.
-        low: Lowest price of a node, USD per hour; None without a dated price.
-        high: Highest price of a node, USD per hour.
-    """
-
-    pool: str
-    unit: str
-    resource: str
+    pool: str  # name of the pool, or of the instance type
+    unit: str  # name of a unit for readers: `A100-40GB`, `1g.5gb of A100-40GB`
+    resource: str  # extended resource that a pod requests
     gpu: GpuModel
-    memory_bytes: int
-    per_node: int
-    nodes: int
-    fabric: bool
-    share: Fraction
+    memory_bytes: int  # memory of a unit
+    per_node: int  # units per node
+    nodes: int  # maximum number of nodes
+    fabric: bool  # whether the nodes have Elastic Fabric Adapters
+    share: Fraction  # part of a node's price that is attributed to a unit
     alone: bool
-    market: str
-    low: Decimal | None
-    high: Decimal | None
+    """Whether units can't work together: MIG instances have no path to each other (NVIDIA MIG User Guide,
+    "Limitations": no GPU to GPU P2P), and shares of a GPU are one GPU."""
+    market: str  # capacity type of the nodes
+    low: Decimal | None  # lowest price of a node, USD per hour; None without a dated price
+    high: Decimal | None  # highest price of a node, USD per hour
 
     @property
     def usable_bytes(self) -> int:

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from decimal import ROUND_HALF_UP, Decimal
 from typing import Any
 
+from slipway.columns import aligned
 from slipway.fit.activations import GIB
 from slipway.fit.formats import CHECKPOINT
 from slipway.fit.formulas import formulas
@@ -23,7 +24,7 @@ def text(work: Workload, answer: Answer, hints: Sequence[str] = ()) -> str:
     if answer.choices:
         best = answer.choices[0]
         lines += ["", f"Memory per unit on {_units(best)} of {best.place.pool}:", *_parts(work, best)]
-        lines += ["", *_aligned([_HEAD, *map(_row, answer.choices)])]
+        lines += ["", *aligned([_HEAD, *map(_row, answer.choices)])]
         if any(choice.place.market == "spot" for choice in answer.choices):
             lines.append(
                 f"spot is {SPOT.low:.0%} to {SPOT.high:.0%} below on-demand ({SPOT.source.day}), and AWS can reclaim it"
@@ -156,9 +157,7 @@ def _parts(work: Workload, choice: Choice) -> list[str]:
     """Each part with its formula."""
     texts = formulas(work, choice.units)
     parts = [(name, f"{size / GIB:.2f} GiB", f"= {texts[name]}") for name, size in choice.memory.parts.items() if size]
-    return [
-        "  " + line for line in _aligned([*parts, ("total", f"{choice.memory.total / GIB:.2f} GiB", "")], right={1})
-    ]
+    return ["  " + line for line in aligned([*parts, ("total", f"{choice.memory.total / GIB:.2f} GiB", "")], right={1})]
 
 
 def _units(choice: Choice) -> str:
@@ -192,14 +191,3 @@ def _choice(work: Workload, choice: Choice) -> dict[str, Any]:
         | {"total": round(choice.memory.total)},
         "formulas": dict(formulas(work, choice.units)),
     }
-
-
-def _aligned(rows: Sequence[Sequence[str]], right: frozenset[int] | set[int] = frozenset()) -> list[str]:
-    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
-    return [
-        "  ".join(
-            cell.rjust(width) if column in right else cell.ljust(width)
-            for column, (cell, width) in enumerate(zip(row, widths, strict=True))
-        ).rstrip()
-        for row in rows
-    ]

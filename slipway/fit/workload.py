@@ -27,42 +27,27 @@ Loss = Literal["whole", "chunked"]
 
 @dataclass(frozen=True, kw_only=True)
 class Workload:
-    """One training step or one serving process.
+    """One training step or one serving process."""
 
-    Attributes:
-        model: Shape and parameters.
-        mode: Training or serving.
-        precision: Key of `PRECISIONS`, or `checkpoint`; with `lora`, that of the frozen weights.
-        batch: Sequences per GPU and step when training; sequences served at once by all GPUs when serving.
-        seq: Tokens per sequence; when serving, prompt and answer together.
-        optimizer: Key of `OPTIMIZERS`.
-        checkpointing: Which activations are kept: all, all but the attention scores (which FlashAttention never
-            stores), or only the input of every layer.
-        zero: ZeRO stage: 1 shards the optimizer over the GPUs, 2 the gradients too, 3 the weights too (FSDP).
-        lora: Rank of adapters on all linear layers; 0 trains all weights.
-        loss: Whether the logits of all tokens are in memory at once, or in chunks (fused and chunked losses).
-        classes: Outputs per sequence of a classifier; 0 for a language model, which outputs its vocabulary per token.
-        cache: Key of `CACHE_BYTES`.
-        tensor_parallel: GPUs over which training divides every matrix.
-        pipeline_parallel: Stages of layers, each on its own GPUs, when training.
-        image: Width and height in pixels of the image per sequence; (0, 0) without one.
-    """
-
-    model: Architecture
-    mode: Mode
-    precision: str
-    batch: int
-    seq: int
-    optimizer: str = "adamw"
+    model: Architecture  # shape and parameters
+    mode: Mode  # training or serving
+    precision: str  # key of `PRECISIONS`, or `checkpoint`; with `lora`, that of the frozen weights
+    batch: int  # sequences per GPU and step when training; sequences served at once by all GPUs when serving
+    seq: int  # tokens per sequence; when serving, prompt and answer together
+    optimizer: str = "adamw"  # key of `OPTIMIZERS`
     checkpointing: Checkpointing = "none"
-    zero: int = 0
-    lora: int = 0
+    """Which activations are kept: all, all but the attention scores (which FlashAttention never stores), or only the
+    input of every layer."""
+    zero: int = 0  # ZeRO stage: 1 shards the optimizer over the GPUs, 2 the gradients too, 3 the weights too (FSDP)
+    lora: int = 0  # rank of adapters on all linear layers; 0 trains all weights
     loss: Loss = "whole"
+    """Whether the logits of all tokens are in memory at once, or in chunks (fused and chunked losses)."""
     classes: int = 0
-    cache: str = "auto"
-    tensor_parallel: int = 1
-    pipeline_parallel: int = 1
-    image: tuple[int, int] = (0, 0)
+    """Outputs per sequence of a classifier; 0 for a language model, which outputs its vocabulary per token."""
+    cache: str = "auto"  # key of `CACHE_BYTES`
+    tensor_parallel: int = 1  # GPUs over which training divides every matrix
+    pipeline_parallel: int = 1  # stages of layers, each on its own GPUs, when training
+    image: tuple[int, int] = (0, 0)  # width and height in pixels of the image per sequence; (0, 0) without one
 
     @property
     def numbers(self) -> Precision:

@@ -17,19 +17,14 @@ from spec.errors import EXIT_REFUSED, SlipwayError, refuse
 
 @dataclass(frozen=True, kw_only=True)
 class Quickstart:
-    """One quickstart.
+    """One quickstart."""
 
-    Attributes:
-        summary: What it is, for a list.
-        purposes: Purposes of the namespaces that it may run in, the preferred one first.
-        attempts: Its workload on each pool of the team, in order of preference.
-        serves: Whether it is a model server, which ends by itself, or is kept and names the address of its model.
-    """
-
-    summary: str
-    purposes: tuple[str, ...]
+    summary: str  # what it is, for a list
+    purposes: tuple[str, ...]  # purposes of the namespaces that it may run in, the preferred one first
     attempts: Callable[[QuickstartRequest], Iterator[Attempt]]
+    """Its workload on each pool of the team, in order of preference."""
     serves: bool = False
+    """Whether it is a model server, which ends by itself, or is kept and names the address of its model."""
 
 
 _TRAINING: Final = ("training", "general")
@@ -70,25 +65,15 @@ QUICKSTARTS: Final[Mapping[str, Quickstart]] = {
 
 @dataclass(frozen=True)
 class Chosen:
-    """The objects of a quickstart.
+    """The objects of a quickstart."""
 
-    Attributes:
-        place: The pool or runtime, for the reader.
-        manifests: The objects by role.
-        costs: What starts, and what that costs, for the reader.
-    """
-
-    place: str
-    manifests: WorkloadManifests
-    costs: tuple[str, ...]
+    place: str  # the pool or runtime, for the reader
+    manifests: WorkloadManifests  # the objects by role
+    costs: tuple[str, ...]  # what starts, and what that costs, for the reader
 
 
 def choose(quickstart: str, request: QuickstartRequest, pool: str | None = None) -> Chosen:
-    """The objects of a quickstart on the pool that is preferred, or on a given one.
-
-    Raises:
-        SlipwayError: The workload fits on no pool of the team; the message has a problem for each.
-    """
+    """The objects of a quickstart on the pool that is preferred, or on a given one."""
     attempts = list(QUICKSTARTS[quickstart].attempts(request))
     wanted = [one for one in attempts if pool in (None, one.pool)]
     if pool is not None and not wanted:

@@ -32,8 +32,7 @@ JUPYTER: Final = "quay.io/jupyter/pytorch-notebook:cuda12-python-3.12.11"
 """With JupyterLab and PyTorch, the image of examples/notebook."""
 HOUR: Final = 3600
 NODES: Final = 2
-AT_ONCE: Final = 2
-"""Trials of a sweep that run at the same time."""
+AT_ONCE: Final = 2  # trials of a sweep that run at the same time
 _CODE: Final = Path(__file__).with_name("code")
 _FOLDER: Final = "/code"
 

@@ -16,8 +16,7 @@ from spec.settings import Platform
 # What a reader asks for: a name, a team's namespace, and where the team's models are.
 
 
-LIFETIME: Final = 4 * 3600
-"""Seconds that a server lives by default: an afternoon."""
+LIFETIME: Final = 4 * 3600  # seconds that a server lives by default: an afternoon
 CLAIM: Final = "models"
 """Claim of a team's namespace that shows its models; its annotation `spec.teams.labels.S3_URI` has their address."""
 PLACEHOLDER: Final = "s3://BUCKET/{team}/"
@@ -26,21 +25,13 @@ PLACEHOLDER: Final = "s3://BUCKET/{team}/"
 
 @dataclass(frozen=True, kw_only=True)
 class QuickstartRequest:
-    """One quickstart for one reader.
+    """One quickstart for one reader."""
 
-    Attributes:
-        name: Name of the objects.
-        platform: The platform, for prices.
-        target: The reader's namespace on it.
-        models: Address of the team's models: `s3://bucket/team/`.
-        seconds: Time after which a server ends by itself; None for one that stays.
-    """
-
-    name: str
-    platform: Platform
-    target: Target
-    models: str
-    seconds: int | None = LIFETIME
+    name: str  # name of the objects
+    platform: Platform  # the platform, for prices
+    target: Target  # the reader's namespace on it
+    models: str  # address of the team's models: `s3://bucket/team/`
+    seconds: int | None = LIFETIME  # time after which a server ends by itself; None for one that stays
 
     def queued(self, kind: str) -> bool:
         """Whether Kueue starts this kind; without a queue it must not be created suspended."""
@@ -54,29 +45,17 @@ class QuickstartRequest:
 
 @dataclass(frozen=True, kw_only=True)
 class Attempt:
-    """A workload on one pool. `build` raises WorkloadRefused if it doesn't fit there.
+    """A workload on one pool. `build` raises WorkloadRefused if it doesn't fit there."""
 
-    Attributes:
-        place: The pool or runtime, for the reader.
-        pool: Name of the pool.
-        build: Makes the manifests.
-        node: The node that the pool starts for it; None for a runtime that is bound to no pool.
-        nodes: How many it starts.
-    """
-
-    place: str
+    place: str  # the pool or runtime, for the reader
     pool: str
-    build: Callable[[], WorkloadManifests]
-    node: StartedNode | None = None
-    nodes: int = 1
+    build: Callable[[], WorkloadManifests]  # makes the manifests
+    node: StartedNode | None = None  # the node that the pool starts for it; None for a runtime that is bound to no pool
+    nodes: int = 1  # how many it starts
 
 
 def namespace_of(platform: Platform, team: str, purposes: tuple[str, ...], wanted: str | None = None) -> str:
-    """The wanted namespace of the team, or its first one with one of these purposes, in their order.
-
-    Raises:
-        SlipwayError: The stack has no such team, or the team no such namespace.
-    """
+    """The wanted namespace of the team, or its first one with one of these purposes, in their order."""
     settings = platform.teams.get(team)
     if settings is None:
         known = ", ".join(sorted(platform.teams)) or "none"
@@ -102,8 +81,7 @@ def namespace_of(platform: Platform, team: str, purposes: tuple[str, ...], wante
 
 
 WIDTH: Final = 120
-_OF_PULUMI: Final = (SKIP_AWAIT,)
-"""Annotations for Pulumi, which `kubectl` has no use for."""
+_OF_PULUMI: Final = (SKIP_AWAIT,)  # annotations for Pulumi, which `kubectl` has no use for
 
 
 class _Dumper(yaml.SafeDumper):

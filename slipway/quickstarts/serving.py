@@ -34,17 +34,11 @@ _SHARED_MEMORY: Final = "1Gi"
 
 @dataclass(frozen=True, kw_only=True)
 class Model:
-    """A model, and the server for it.
+    """A model, and the server for it."""
 
-    Attributes:
-        server: Kind of the runtime: `vllm`.
-        format: Model format.
-        folder: Folder below the team's prefix of the bucket `models`.
-    """
-
-    server: str
+    server: str  # kind of the runtime: `vllm`
     format: str
-    folder: str
+    folder: str  # folder below the team's prefix of the bucket `models`
 
 
 def serving_attempts(model: Model, request: QuickstartRequest) -> Iterator[Attempt]:

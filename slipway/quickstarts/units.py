@@ -24,23 +24,16 @@ _CPU: Final = (2000, 4000)
 _MEMORY: Final = (8 * 1024, 16 * 1024)
 """At least 2 vCPUs and 8 GiB, if a node type has that for each GPU. At most 4 vCPUs and 16 GiB: a quickstart leaves the
 rest of a large node to others."""
-_WHOLE_PERCENT: Final = 90
-"""Part of a whole node's memory and CPU: the rest is for huge pages of EFA and for rounding."""
+_WHOLE_PERCENT: Final = 90  # part of a whole node's memory and CPU: the rest is for huge pages of EFA and for rounding
 
 
 @dataclass(frozen=True, kw_only=True)
 class Unit:
-    """One GPU, MIG instance, share of a GPU, or a CPU-only part of a node.
-
-    Attributes:
-        pool: The pool.
-        device: Resource name of the GPU or MIG instance; None on a CPU pool.
-        platform: The platform, for prices.
-    """
+    """One GPU, MIG instance, share of a GPU, or a CPU-only part of a node."""
 
     pool: PoolSpec
-    device: str | None
-    platform: Platform
+    device: str | None  # resource name of the GPU or MIG instance; None on a CPU pool
+    platform: Platform  # the platform, for prices
 
     @property
     def share(self) -> Decimal:

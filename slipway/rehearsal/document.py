@@ -19,10 +19,8 @@ from slipway.trial.run import ENDED, RUNS, WAITS, Turn
 from spec.settings.schema import write_or_check
 
 SCHEMA: Final = Path(__file__).with_name("rehearsal.schema.json")
-POINTS: Final = 120
-"""Steps of a lane."""
-MOST: Final = 6
-"""Moments of a lane, the first ones: a job that is preempted hundreds of times says the same each time."""
+POINTS: Final = 120  # steps of a lane
+MOST: Final = 6  # moments of a lane, the first ones: a job that is preempted hundreds of times says the same each time
 
 
 class Moment(Document):

@@ -12,27 +12,18 @@ from slipway.trial.clock import POOL, STACK, TEAM, ClockExpectation, Variant, gi
 from slipway.trial.evaluation import Check, Status
 from spec.quantities import seconds
 
-Verdict = tuple[bool, str]
-"""Whether an expectation is met, and what was found, in the words of the layer that decides."""
+Verdict = tuple[bool, str]  # whether an expectation is met, and what was found, in the words of the layer that decides
 
 
 @dataclass(frozen=True)
 class Subject:
-    """What one expectation is about.
+    """What one expectation is about."""
 
-    Attributes:
-        result: The replay.
-        kind: `job`, `team`, `pool` or `stack`.
-        jobs: Its jobs.
-        pools: Its pools: of jobs and teams none.
-        blocked: Why the network policies keep it from the job that it is to reach.
-    """
-
-    result: Result
-    kind: str
+    result: Result  # the replay
+    kind: str  # `job`, `team`, `pool` or `stack`
     jobs: tuple[Outcome, ...]
-    pools: tuple[PoolUse, ...]
-    blocked: str = ""
+    pools: tuple[PoolUse, ...]  # its pools: of jobs and teams none
+    blocked: str = ""  # why the network policies keep it from the job that it is to reach
 
     @cached_property
     def held(self) -> Mapping[str, Held]:
@@ -67,8 +58,6 @@ def checks(variant: Variant, result: Result, blocked: Mapping[str, str] | None =
     """Every expectation of a variant. Of a bad one, those that it breaks are met if they fail with the right words.
 
     Args:
-        variant: The variant.
-        result: Its replay.
         blocked: By job, why it does not reach the one that it is to reach.
     """
     every = variant.expect.items()

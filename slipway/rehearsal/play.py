@@ -31,15 +31,10 @@ from spec.settings.parts import overlay
 
 @dataclass
 class Stack:
-    """A stack, and its programs with the changes that were asked for.
-
-    Attributes:
-        name: Its name.
-        settings: The value of `slipway:platform` in its file.
-    """
+    """A stack, and its programs with the changes that were asked for."""
 
     name: str
-    settings: Mapping[str, Any]
+    settings: Mapping[str, Any]  # the value of `slipway:platform` in its file
     _known: dict[str, tuple[Platform, Recording]] = field(default_factory=dict, init=False)
 
     def changed(self, change: Mapping[str, Any]) -> tuple[Platform, Recording]:
@@ -58,11 +53,7 @@ class Stack:
 def play(
     variant: Variant, scenario: ClockScenario, stack: Stack, say: Callable[[str], None]
 ) -> tuple[Result, list[Lane]]:
-    """The result of a variant, with the longest waits of all its jobs, and a lane for each job with its copies.
-
-    Raises:
-        SlipwayError: Its stack file is not valid, it names a team or quantity that is none, or the engine was cut.
-    """
+    """The result of a variant, with the longest waits of all its jobs, and a lane for each job with its copies."""
     platform, recording = stack.changed(variant.change)
     trace = trace_of(variant, scenario, platform)
     planned = _with_memory(plan.make(trace, platform, recording, Options(until=variant.seconds)), variant, platform)

@@ -15,21 +15,15 @@ from spec.settings import Platform
 from spec.teams import labels
 
 Object = Mapping[str, Any]
-PORT: Final = 29500
-"""Where ranks meet by default (pytorch.org, torchrun, `--master-port`)."""
+PORT: Final = 29500  # where ranks meet by default (pytorch.org, torchrun, `--master-port`)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Traffic:
-    """Policies and namespaces of a stack.
+    """Policies and namespaces of a stack."""
 
-    Attributes:
-        policies: NetworkPolicies.
-        spaces: Labels of namespaces, by name.
-    """
-
-    policies: Sequence[Object]
-    spaces: Mapping[str, Mapping[str, str]]
+    policies: Sequence[Object]  # NetworkPolicies
+    spaces: Mapping[str, Mapping[str, str]]  # labels of namespaces, by name
 
     @classmethod
     def of(cls, recording: Recording) -> Traffic:
@@ -80,12 +74,7 @@ class Traffic:
 
 @dataclass(frozen=True, kw_only=True)
 class Pod:
-    """A pod of a job.
-
-    Attributes:
-        namespace: Its namespace.
-        labels: Its labels.
-    """
+    """A pod of a job."""
 
     namespace: str
     labels: Mapping[str, str]

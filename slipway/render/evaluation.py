@@ -25,17 +25,12 @@ from slipway.render.recording import RecordedResource, Recording
 
 @dataclass(frozen=True, kw_only=True)
 class Judgement:
-    """What the pack finds in a stack before anything is created.
+    """What the pack finds in a stack before anything is created."""
 
-    Attributes:
-        recording: The run of the program as an update, with samples for what AWS would answer.
-        findings: Findings of that run, and those that a preview alone has.
-        undecided: URN and path of each input that has no value even so: the engine judges it during the update.
-    """
-
-    recording: Recording
-    findings: Sequence[Finding]
+    recording: Recording  # the run of the program as an update, with samples for what AWS would answer
+    findings: Sequence[Finding]  # findings of that run, and those that a preview alone has
     undecided: Sequence[tuple[str, str]]
+    """URN and path of each input that has no value even so: the engine judges it during the update."""
 
 
 def judge(
@@ -76,7 +71,6 @@ def check(
     """The findings, including suppressed ones, with the levels and rule settings of the stack's environment.
 
     Args:
-        recording: The recorded run of the program.
         today: Date for the expiry of suppressions and the support of versions.
         suppressions: Suppressions; by default those of the pack.
         enabled: Rules that are evaluated even if they are off in the environment.

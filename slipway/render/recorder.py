@@ -38,7 +38,6 @@ def record(
     Args:
         program: Creates resources and exports, like the body of a `__main__.py`.
         project: Name of the Pulumi project.
-        stack: Name of the stack.
         config: Configuration by full key (`slipway:platform`); other values than text are passed as JSON, as the engine
             does.
         preview: Leave ids and computed outputs unknown, as in the first preview of a stack.

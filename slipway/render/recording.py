@@ -98,30 +98,25 @@ class RenderError(SlipwayError):
 
 @dataclass(frozen=True, kw_only=True)
 class Options:
-    """Options of a resource as the engine applies them, including those inherited from its parent.
-
-    Attributes:
-        provider: URN of the provider; `None` for components, providers, and resources that use the default one.
-        dependencies: URNs that the engine waits for, by `depends_on` or through a property.
-        property_dependencies: URNs by the property whose value comes from them.
-        aliases: Previous identities: a URN, or the parts that differ from the current one.
-        delete_before_replace: `None` if the provider decides.
-        others: All further options that are set, by the names of the engine: an ID to import, a plugin's address.
-    """
+    """Options of a resource as the engine applies them, including those inherited from its parent."""
 
     protect: bool = False
     retain_on_delete: bool = False
-    delete_before_replace: bool | None = None
+    delete_before_replace: bool | None = None  # `None` if the provider decides
     provider: str | None = None
+    """URN of the provider; `None` for components, providers, and resources that use the default one."""
     deleted_with: str | None = None
-    dependencies: tuple[str, ...] = ()
+    dependencies: tuple[str, ...] = ()  # URNs that the engine waits for, by `depends_on` or through a property
     property_dependencies: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """URNs by the property whose value comes from them."""
     ignore_changes: tuple[str, ...] = ()
     replace_on_changes: tuple[str, ...] = ()
     additional_secret_outputs: tuple[str, ...] = ()
     aliases: tuple[str | Mapping[str, str | bool], ...] = ()
+    """Previous identities: a URN, or the parts that differ from the current one."""
     custom_timeouts: Mapping[str, str] = field(default_factory=dict)
     others: Mapping[str, Any] = field(default_factory=dict)
+    """All further options that are set, by the names of the engine: an ID to import, a plugin's address."""
 
     @property
     def depends_on(self) -> tuple[str, ...]:
@@ -132,24 +127,18 @@ class Options:
 
 @dataclass(frozen=True, kw_only=True)
 class RecordedResource:
-    """One registered resource.
-
-    Attributes:
-        parent: URN of the parent; `None` for the stack itself.
-        inputs: Inputs with the provider's property names; secrets and unknowns are marked.
-        outputs: Outputs from `samples`; for a component, those it registered.
-        id: Its id from `samples`; empty for a component and in a preview.
-    """
+    """One registered resource."""
 
     urn: str
     type: str
     name: str
-    parent: str | None
+    parent: str | None  # URN of the parent; `None` for the stack itself
     custom: bool
-    inputs: Values
+    inputs: Values  # inputs with the provider's property names; secrets and unknowns are marked
     options: Options
     outputs: Values = field(default_factory=lambda: Values({}))
-    id: str = ""
+    """Outputs from `samples`; for a component, those it registered."""
+    id: str = ""  # its id from `samples`; empty for a component and in a preview
 
     @property
     def exists(self) -> bool:
@@ -164,19 +153,14 @@ class RecordedResource:
 
 @dataclass(frozen=True, kw_only=True)
 class Recording:
-    """A recorded run. Resources are keyed and sorted by URN, so that two runs of a program are equal.
-
-    Attributes:
-        messages: What the program logged at level info or above, as (level, text).
-        platform: The settings that the platform's program was run with; None for another program.
-    """
+    """A recorded run. Resources are keyed and sorted by URN, so that two runs of a program are equal."""
 
     project: str
     stack: str
     resources: Mapping[str, RecordedResource]
     exports: Values
-    messages: tuple[tuple[str, str], ...] = ()
-    platform: Platform | None = None
+    messages: tuple[tuple[str, str], ...] = ()  # what the program logged at level info or above, as (level, text)
+    platform: Platform | None = None  # the settings that the platform's program was run with; None for another program
 
     def __iter__(self) -> Iterator[RecordedResource]:
         return iter(self.resources.values())

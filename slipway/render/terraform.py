@@ -114,30 +114,6 @@ def _value(kind: Kind, value: Any, name: str) -> Any:
     return value
 
 
-def blocks(token: str, inputs: Mapping[str, Any]) -> set[str]:
-    """Snake-case names of the lists of objects in the inputs, at any depth."""
-    type_schema = schema(token)
-    return set(_blocks(type_schema.inputs, inputs)) if type_schema else set()
-
-
-def _blocks(fields: Mapping[str, Field], value: Mapping[str, Any]) -> list[str]:
-    names: list[str] = []
-    for key, item in value.items():
-        if key not in fields:
-            continue
-        kind = fields[key].kind
-        options = kind.options if isinstance(kind, AnyOf) else (kind,)
-        if isinstance(item, list) and any(isinstance(one, Mapping) for one in item):
-            names.append(snake(key))
-        below = [option.item if isinstance(option, ListOf) else option for option in options]
-        nested = [option for each in below for option in (each.options if isinstance(each, AnyOf) else (each,))]
-        for one in item if isinstance(item, list) else [item]:
-            for option in nested:
-                if isinstance(option, ObjectOf) and isinstance(one, Mapping):
-                    names += _blocks(option.fields, one)
-    return names
-
-
 # Replaces values from other resources by references, so that tools can follow them.
 
 

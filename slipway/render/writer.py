@@ -16,8 +16,7 @@ from spec.settings import Problem, load, read_stack
 # Writes a rendering to a folder, all or nothing, and never over other files.
 
 
-MARKER: Final = ".slipway-render"
-"""File that marks a rendering: only a folder with it is replaced."""
+MARKER: Final = ".slipway-render"  # file that marks a rendering: only a folder with it is replaced
 _MARKER_TEXT: Final = "Made by `slipway report --files`, which replaces this folder: keep nothing of yours here.\n"
 
 
@@ -114,7 +113,6 @@ def render(stack: str, out: Path, *, stacks: Path = Path("stacks"), written_as: 
     """Write a stack's resources, manifests and Helm values to a folder.
 
     Args:
-        stack: Name of the stack: `prod` for `Pulumi.prod.yaml`.
         out: Folder to write; it must be empty, missing, or a previous rendering.
         stacks: Folder of the stack files.
         written_as: `terraform` writes only `main.tf.json`.

@@ -16,13 +16,10 @@ from sandbox.toolchain import ensure
 from spec.errors import EXIT_REFUSED, SlipwayError
 
 TOOL: Final = "replay"
-_REFUSED: Final = 2
-"""Exit code of the engine for an input that it refuses (sandbox/toolchain/go/replay/main.go)."""
+_REFUSED: Final = 2  # exit code of the engine for an input that it refuses (sandbox/toolchain/go/replay/main.go)
 _END: Final = "summary"
-_LINES: Final = 12
-"""Lines of its stderr that an error shows."""
-_AHEAD: Final = 10_000
-"""Events that the engine may be ahead of their reader."""
+_LINES: Final = 12  # lines of its stderr that an error shows
+_AHEAD: Final = 10_000  # events that the engine may be ahead of their reader
 
 
 def run(

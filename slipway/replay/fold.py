@@ -27,8 +27,7 @@ from spec.catalog import instances
 from spec.errors import fail
 from spec.quantities import CPU, parse
 
-POINTS: Final = 168
-"""Steps of the timeline: an hour each in a week."""
+POINTS: Final = 168  # steps of the timeline: an hour each in a week
 LONGEST: Final = 10
 MODEL: Final = "model"
 _LAYERS: Final = frozenset({"queue", "placement", "node"})
@@ -114,11 +113,7 @@ class Fold:
         self.now = 0.0
 
     def add(self, event: Mapping[str, Any]) -> None:
-        """Add one event.
-
-        Raises:
-            SlipwayError: It is not what the engine's contract says.
-        """
+        """Add one event."""
         try:
             self.now = max(self.now, float(event["t"]))
             # A kind without a handler changes nothing in the result.

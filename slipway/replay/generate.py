@@ -20,39 +20,26 @@ from spec.teams.shares import amounts
 
 _T = TypeVar("_T")
 DAY: Final = 86_400
-SOURCE_DAYS: Final = 37
-"""The last days of a trace that are resampled: in those are 99 % of openb's jobs."""
+SOURCE_DAYS: Final = 37  # the last days of a trace that are resampled: in those are 99 % of openb's jobs
 GANG_SHARE: Final = 0.05
-GANG_NODES: Final = ((2, 0.5), (4, 0.25), (8, 0.15), (16, 0.1))
-"""Nodes of a gang, and how many of the gangs have them."""
+GANG_NODES: Final = ((2, 0.5), (4, 0.25), (8, 0.15), (16, 0.1))  # nodes of a gang, and how many of the gangs have them
 LONGEST: Final = 2 * DAY
 """Seconds of the longest job, so that a week has an end: longer ones are several, from checkpoint to checkpoint. Where
 the jobs of a pool can't be its load then, the longest is as many whole days as they need, at most the trace's."""
-JITTER: Final = 1800
-"""Seconds by which a resampled job is moved, so that two copies of one job don't come together."""
+JITTER: Final = 1800  # seconds by which a resampled job is moved, so that two copies of one job don't come together
 
 
 @dataclass(frozen=True, kw_only=True)
 class Ceiling:
-    """What a pool can have at most, as the generator needs it.
+    """What a pool can have at most, as the generator needs it."""
 
-    Attributes:
-        model: GPU model, which a job names; empty for a CPU pool.
-        nodes: Maximum number of nodes.
-        gpus: GPUs of a node; of a CPU pool, CPUs that pods can request.
-        part: Largest part of a GPU that one pod gets: 1 unless they are partitioned or shared.
-        cpu_millis: Thousandths of a CPU that belong to one GPU; of a CPU pool, those of a node.
-        memory_mib: Memory that belongs to one GPU; of a CPU pool, that of a node.
-        shares: Guaranteed and maximum share of each team, in GPUs or CPUs.
-    """
-
-    model: str
-    nodes: int
-    gpus: int
-    part: Fraction
-    cpu_millis: int
-    memory_mib: int
-    shares: Mapping[str, tuple[int, int]]
+    model: str  # GPU model, which a job names; empty for a CPU pool
+    nodes: int  # maximum number of nodes
+    gpus: int  # GPUs of a node; of a CPU pool, CPUs that pods can request
+    part: Fraction  # largest part of a GPU that one pod gets: 1 unless they are partitioned or shared
+    cpu_millis: int  # thousandths of a CPU that belong to one GPU; of a CPU pool, those of a node
+    memory_mib: int  # memory that belongs to one GPU; of a CPU pool, that of a node
+    shares: Mapping[str, tuple[int, int]]  # guaranteed and maximum share of each team, in GPUs or CPUs
 
     @property
     def gang(self) -> bool:
@@ -68,26 +55,18 @@ class Ceiling:
 
 @dataclass(frozen=True, kw_only=True)
 class Shape:
-    """What is generated.
+    """What is generated."""
 
-    Attributes:
-        seed: Decides everything that is drawn.
-        load: GPU time that the jobs ask for, as a share of what the pools can have.
-        jobs: Number of jobs.
-        days: Days in which they are submitted.
-    """
-
-    seed: int
-    load: float
+    seed: int  # decides everything that is drawn
+    load: float  # GPU time that the jobs ask for, as a share of what the pools can have
     jobs: int = 10_000
-    days: int = 7
+    days: int = 7  # days in which they are submitted
 
 
 def ceilings(places: Sequence[Place], nominal: Callable[[str, str], int]) -> tuple[Ceiling, ...]:
     """What the pools of a stack can have at most.
 
     Args:
-        places: The pools.
         nominal: Guaranteed share of a team in a pool.
     """
     return tuple(_ceiling(place, nominal) for place in places if place.shares)
@@ -109,11 +88,7 @@ def _ceiling(place: Place, nominal: Callable[[str, str], int]) -> Ceiling:
 
 
 def resample(trace: Trace, every: Sequence[Ceiling], shape: Shape) -> Trace:
-    """Jobs of a trace, drawn by seed and packed into a week, on GPUs of the stack's pools at a load.
-
-    Raises:
-        SlipwayError: The trace has no jobs of the kind that the pools take, or so few jobs can't be such a load.
-    """
+    """Jobs of a trace, drawn by seed and packed into a week, on GPUs of the stack's pools at a load."""
     rng = Random(shape.seed)  # noqa: S311 - a simulation
     first = max(0.0, trace.seconds - SOURCE_DAYS * DAY)
     source = [job for job in trace.jobs if job.submitted >= first]
@@ -246,10 +221,8 @@ _SIGMA: Final = 1.8
 _KINDS: Final = (("interactive", 0.45), ("experiment", 0.4), ("training", 0.15))
 _GPUS: Final = ((0, 0.13), (250, 0.15), (500, 0.2), (1000, 0.5), (8000, 0.02))
 """Thousandths of a GPU of a pod, and how many jobs have them."""
-_HOURS: Final = ((8, 20, 0.7), (0, 24, 0.3))
-"""Hours of the day, and how many jobs come in them."""
-_WEEKEND: Final = 0.35
-"""Jobs of a day of the weekend, as a share of those of a weekday."""
+_HOURS: Final = ((8, 20, 0.7), (0, 24, 0.3))  # hours of the day, and how many jobs come in them
+_WEEKEND: Final = 0.35  # Jobs of a day of the weekend, as a share of those of a weekday
 
 
 def synthetic(shape: Shape) -> Trace:

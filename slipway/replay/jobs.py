@@ -22,51 +22,34 @@ COLUMNS: Final = (
     "checkpoint",
 )
 REQUIRED: Final = ("job", "submitted", "duration")
-MOST_JOBS: Final = 200_000
-"""The engine holds every job in memory: 10,000 take it some 100 MiB."""
+MOST_JOBS: Final = 200_000  # the engine holds every job in memory: 10,000 take it some 100 MiB
 MOST_PODS: Final = 5_000
 """Nodes of the largest cluster that Kubernetes supports (kubernetes.io, "Considerations for large clusters", v1.36)."""
 MOST_SECONDS: Final = 366 * 86_400
-MOST_MILLIS: Final = 10_000_000
-"""Thousandths of CPUs, and of GPUs, of a pod."""
-MOST_MEBIBYTES: Final = 100 * 2**20
-"""Memory of a pod: 100 TiB."""
+MOST_MILLIS: Final = 10_000_000  # thousandths of CPUs, and of GPUs, of a pod
+MOST_MEBIBYTES: Final = 100 * 2**20  # memory of a pod: 100 TiB
 _NAME: Final = re.compile(r"[^\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]{1,253}")
 """Printable text, without what turns the direction of a line."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Job:
-    """One job.
+    """One job."""
 
-    Attributes:
-        name: Its name, unique in the trace.
-        team: Who submitted it; empty if unknown.
-        kind: Its class: `training`, `inference`, `interactive`, `experiment` or the trace's own word.
-        submitted: Seconds after the trace's start.
-        duration: Seconds that it runs, with all its pods.
-        pods: Number of its pods, which start together.
-        cpu_millis: Thousandths of a CPU of each pod.
-        memory_mib: Memory of each pod.
-        gpu_millis: Thousandths of a GPU of each pod.
-        gpu_types: GPU types that it accepts, in the trace's words; empty for all.
-        spot: Whether it may run on Spot nodes; None if the trace doesn't say.
-        checkpoint: Seconds of work from one checkpoint to the next: what a preempted job has done since its last one is
-            lost. None: it has none, and starts again from nothing.
-    """
-
-    name: str
-    team: str = ""
-    kind: str = ""
-    submitted: float
-    duration: float
-    pods: int = 1
-    cpu_millis: int = 1000
-    memory_mib: int = 1024
-    gpu_millis: int = 0
-    gpu_types: tuple[str, ...] = ()
-    spot: bool | None = None
+    name: str  # its name, unique in the trace
+    team: str = ""  # who submitted it; empty if unknown
+    kind: str = ""  # its class: `training`, `inference`, `interactive`, `experiment` or the trace's own word
+    submitted: float  # seconds after the trace's start
+    duration: float  # seconds that it runs, with all its pods
+    pods: int = 1  # number of its pods, which start together
+    cpu_millis: int = 1000  # thousandths of a CPU of each pod
+    memory_mib: int = 1024  # memory of each pod
+    gpu_millis: int = 0  # thousandths of a GPU of each pod
+    gpu_types: tuple[str, ...] = ()  # GPU types that it accepts, in the trace's words; empty for all
+    spot: bool | None = None  # whether it may run on Spot nodes; None if the trace doesn't say
     checkpoint: float | None = None
+    """Seconds of work from one checkpoint to the next: what a preempted job has done since its last one is lost. None:
+    it has none, and starts again from nothing."""
 
     @property
     def gpus(self) -> float:
@@ -76,21 +59,13 @@ class Job:
 
 @dataclass(frozen=True, kw_only=True)
 class Trace:
-    """The jobs of a trace, in the order of their submission.
-
-    Attributes:
-        jobs: The jobs.
-        format: What it was read from, or made by: `openb`, `slurm`, `generated`.
-        start: When it starts; None if its times are relative.
-        left_out: How many jobs of the file can't be replayed, by reason.
-        notes: How its jobs were changed.
-    """
+    """The jobs of a trace, in the order of their submission."""
 
     jobs: Sequence[Job]
-    format: str
-    start: datetime | None = None
-    left_out: Mapping[str, int] = field(default_factory=dict)
-    notes: Sequence[str] = field(default_factory=tuple)
+    format: str  # what it was read from, or made by: `openb`, `slurm`, `generated`
+    start: datetime | None = None  # when it starts; None if its times are relative
+    left_out: Mapping[str, int] = field(default_factory=dict)  # how many jobs of the file can't be replayed, by reason
+    notes: Sequence[str] = field(default_factory=tuple)  # how its jobs were changed
 
     @property
     def seconds(self) -> float:

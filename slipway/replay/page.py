@@ -12,13 +12,11 @@ from slipway.replay.result import PoolUse, Result, TeamUse, Waits
 from slipway.report.page import sentence
 
 WIDTH: Final = 640
-HEIGHT: Final = 90
-"""Size of a chart's own coordinates; it is drawn as wide as the page allows."""
+HEIGHT: Final = 90  # size of a chart's own coordinates; it is drawn as wide as the page allows
 _ROUND: Final = (1, 5, 10, 30, 60, 300, 600, 1800, 3600, 10_800, 21_600, 43_200, 86_400, 172_800, 604_800)
 """Seconds between two marks of a time axis."""
 _MARKS: Final = 7
-_POINTS: Final = 56
-"""Columns of a chart whose values are shown below the pointer."""
+_POINTS: Final = 56  # columns of a chart whose values are shown below the pointer
 SECTIONS: Final = {
     "waits": "Waits",
     "teams": "Teams and queues",
@@ -30,21 +28,15 @@ SECTIONS: Final = {
 
 @dataclass(frozen=True)
 class Chart:
-    """An amount over time.
+    """An amount over time."""
 
-    Attributes:
-        title: What is drawn.
-        top: Value at its upper edge.
-        areas: Filled shapes by their colour's name, as the path of an SVG; the first is behind the others.
-        marks: Round moments, in percent of its width, with the time since the start.
-        points: Left edges of columns as wide as the next one is away, with what is said of each.
-    """
-
-    title: str
-    top: float
+    title: str  # what is drawn
+    top: float  # value at its upper edge
     areas: Sequence[tuple[str, str]]
-    marks: Sequence[tuple[float, str]]
+    """Filled shapes by their colour's name, as the path of an SVG; the first is behind the others."""
+    marks: Sequence[tuple[float, str]]  # round moments, in percent of its width, with the time since the start
     points: Sequence[tuple[float, str]]
+    """Left edges of columns as wide as the next one is away, with what is said of each."""
 
 
 @dataclass(frozen=True)

@@ -19,8 +19,7 @@ from spec.quantities import CPU, MEMORY, quantity
 from spec.settings import Platform
 from spec.settings.capacity import Market
 
-_SLICES: Final = 7
-"""Compute slices of a GPU with MIG (NVIDIA MIG User Guide, "Partitioning")."""
+_SLICES: Final = 7  # compute slices of a GPU with MIG (NVIDIA MIG User Guide, "Partitioning")
 _BOARD: Final = re.compile("nvidia|tesla|geforce|quadro|generation|sxm[0-9]?|pcie|nvl|hbm[0-9]?e?")
 """What NVML and Slurm write around a model: brand, form of the board and kind of memory."""
 _MIG: Final = re.compile(r"[0-9]g\.([0-9]+)gb")
@@ -28,24 +27,16 @@ _MIG: Final = re.compile(r"[0-9]g\.([0-9]+)gb")
 
 @dataclass(frozen=True, kw_only=True)
 class Place:
-    """A pool, as jobs see it.
-
-    Attributes:
-        spec: The pool.
-        shares: What each team may use of it at once, in GPUs or, of a CPU pool, vCPUs.
-        parts: Extended resources of its GPUs with the part of a GPU that one of them is, the smallest first; empty for
-            a CPU pool.
-        cpu_millis: Thousandths of a CPU that pods can request on its largest node.
-        memory_mib: Memory of that node.
-        topology: Whether its queue admits only pods that say how near each other they are placed.
-    """
+    """A pool, as jobs see it."""
 
     spec: PoolSpec
-    shares: Mapping[str, int]
+    shares: Mapping[str, int]  # what each team may use of it at once, in GPUs or, of a CPU pool, vCPUs
     parts: Sequence[tuple[str, Fraction]]
-    cpu_millis: int
-    memory_mib: int
-    topology: bool
+    """Extended resources of its GPUs with the part of a GPU that one of them is, the smallest first; empty for a CPU
+    pool."""
+    cpu_millis: int  # thousandths of a CPU that pods can request on its largest node
+    memory_mib: int  # memory of that node
+    topology: bool  # whether its queue admits only pods that say how near each other they are placed
 
     @property
     def name(self) -> str:
@@ -73,21 +64,13 @@ class Place:
 
 @dataclass(frozen=True, kw_only=True)
 class Fit:
-    """What one pod of a job requests in its places.
+    """What one pod of a job requests in its places."""
 
-    Attributes:
-        place: The first of its places.
-        among: The pools that it selects; none if Kueue may choose among all with the resource.
-        requests: Quantities by resource.
-        gpus: GPUs of each pod, as parts of whole ones.
-        notes: What differs from the trace.
-    """
-
-    place: Place
-    among: Sequence[Place]
-    requests: Mapping[str, str]
-    gpus: Fraction
-    notes: Sequence[str] = ()
+    place: Place  # the first of its places
+    among: Sequence[Place]  # the pools that it selects; none if Kueue may choose among all with the resource
+    requests: Mapping[str, str]  # quantities by resource
+    gpus: Fraction  # GPUs of each pod, as parts of whole ones
+    notes: Sequence[str] = ()  # what differs from the trace
 
 
 class NoPlaceError(Exception):
@@ -130,9 +113,6 @@ def find(job: Job, team: str, every: Sequence[Place], types: Mapping[str, str]) 
     """Where a job of a team runs.
 
     Args:
-        job: The job.
-        team: Its team on the stack.
-        every: The stack's pools.
         types: GPU types that the user translates, to types that the catalog or the table knows.
 
     Raises:

@@ -32,10 +32,8 @@ from spec.settings import Platform
 from spec.settings.teams import PriorityName, Team
 
 VERSION: Final = 1
-START: Final = "2026-01-05T00:00:00Z"
-"""A Monday: where a trace has no date, its first day is one."""
-GRACE: Final = 30
-"""Kubernetes' default of `terminationGracePeriodSeconds` (Pod v1 core, API reference 1.36)."""
+START: Final = "2026-01-05T00:00:00Z"  # a Monday: where a trace has no date, its first day is one
+GRACE: Final = 30  # Kubernetes' default of `terminationGracePeriodSeconds` (Pod v1 core, API reference 1.36)
 _KUEUE: Final = frozenset(
     {"ResourceFlavor", "Topology", "Cohort", "ClusterQueue", "LocalQueue", "WorkloadPriorityClass", "AdmissionCheck"}
 )
@@ -47,21 +45,13 @@ SHORTEST: Final = 1.0
 
 @dataclass(frozen=True, kw_only=True)
 class Planned:
-    """A job of the trace on the stack.
+    """A job of the trace on the stack."""
 
-    Attributes:
-        id: Its name in the engine.
-        job: The job of the trace.
-        team: Its team on the stack.
-        fit: Where it runs; None if it is refused.
-        refused: Why it can't run; empty if it can.
-    """
-
-    id: str
-    job: Job
-    team: str
-    fit: Fit | None
-    refused: str = ""
+    id: str  # its name in the engine
+    job: Job  # the job of the trace
+    team: str  # its team on the stack
+    fit: Fit | None  # where it runs; None if it is refused
+    refused: str = ""  # why it can't run; empty if it can
 
     @property
     def gpus(self) -> float:
@@ -71,50 +61,29 @@ class Planned:
 
 @dataclass(frozen=True, kw_only=True)
 class Plan:
-    """The input of the engine, and what is needed to read its events.
+    """The input of the engine, and what is needed to read its events."""
 
-    Attributes:
-        document: The input.
-        jobs: Jobs by their name in the engine.
-        pools: The stack's pools for jobs, those of fallbacks too, by name.
-        places: The stack's pools, as jobs see them.
-        teams: Team of the stack by team of the trace, where they differ.
-        left_out: How many jobs of the trace's file are not among these, by reason.
-        notes: How the trace was changed to run on the stack.
-    """
-
-    document: Mapping[str, Any]
-    jobs: Mapping[str, Planned]
-    pools: Mapping[str, PoolSpec]
-    places: Sequence[Place]
-    teams: Mapping[str, str]
-    left_out: Mapping[str, int]
-    notes: Sequence[str]
+    document: Mapping[str, Any]  # the input
+    jobs: Mapping[str, Planned]  # Jobs by their name in the engine
+    pools: Mapping[str, PoolSpec]  # the stack's pools for jobs, those of fallbacks too, by name
+    places: Sequence[Place]  # the stack's pools, as jobs see them
+    teams: Mapping[str, str]  # team of the stack by team of the trace, where they differ
+    left_out: Mapping[str, int]  # how many jobs of the trace's file are not among these, by reason
+    notes: Sequence[str]  # how the trace was changed to run on the stack
 
 
 @dataclass(frozen=True, kw_only=True)
 class Options:
-    """Choices of the user.
+    """Choices of the user."""
 
-    Attributes:
-        until: Seconds after which the replay ends; None: when all jobs have ended.
-        max_wall_seconds: Seconds of real time after which the engine ends with what is known.
-        gpu_types: GPU types of the trace that the user translates.
-        launch_seconds: Seconds that a node takes to start; None for the table's.
-    """
-
-    until: float | None = None
-    max_wall_seconds: int = 600
-    gpu_types: Mapping[str, str] | None = None
-    launch_seconds: float | None = None
+    until: float | None = None  # seconds after which the replay ends; None: when all jobs have ended
+    max_wall_seconds: int = 600  # seconds of real time after which the engine ends with what is known
+    gpu_types: Mapping[str, str] | None = None  # GPU types of the trace that the user translates
+    launch_seconds: float | None = None  # seconds that a node takes to start; None for the table's
 
 
 def make(trace: Trace, platform: Platform, recording: Recording, options: Options) -> Plan:
-    """The plan of a trace on a stack.
-
-    Raises:
-        SlipwayError: The stack has no Kueue, or no team.
-    """
+    """The plan of a trace on a stack."""
     if platform.addons.kueue is None or not platform.teams:
         refuse("replay needs queues: enable addons.kueue in the stack file, and give it teams with shares of its pools")
     every = places(platform)

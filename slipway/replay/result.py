@@ -196,8 +196,7 @@ class LeftOut(Document):
         return f"In no figure: {self.amount}{more}. {'; '.join(why[:_REASONS])}{rest}"
 
 
-_REASONS: Final = 3
-"""Reasons that a sentence has; the document has all."""
+_REASONS: Final = 3  # reasons that a sentence has; the document has all
 
 
 class Timeline(Document):
@@ -293,7 +292,6 @@ def document_of(path: Path, model: type[D], name: str) -> D:
     """A document that a command of this version has written.
 
     Args:
-        path: The file.
         model: What it has to be.
         name: How such a file is called.
 

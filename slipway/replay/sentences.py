@@ -16,7 +16,6 @@ def sentence(job: str, layer: str, message: str) -> str:
     """One sentence about a job that a message held; empty if there is none.
 
     Args:
-        job: Name of the job.
         layer: Which part said it: `queue`, `placement` or `node`.
         message: Its words.
     """
@@ -52,8 +51,7 @@ def _placement(job: str, message: str) -> Part | None:
     return pods.held(pod, Bundle(subject=pod))
 
 
-_WAITS: Final = "waits for node"
-"""Begins what the engine says of a job whose node has been launched."""
+_WAITS: Final = "waits for node"  # begins what the engine says of a job whose node has been launched
 
 _MAXIMUM: Final = "has its maximum of"
 """What the engine says of a job that no node of a full pool has room for (sandbox/toolchain/go/replay/pools.go)."""

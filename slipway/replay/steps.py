@@ -45,12 +45,7 @@ def _spread(sums: list[float], value: float, since: float, until: float, width: 
 
 
 def waits(started: Sequence[float], unstarted: Sequence[float]) -> Waits:
-    """Statistics of waits.
-
-    Args:
-        started: Seconds of jobs that have started.
-        unstarted: Seconds of those that have not, until the end.
-    """
+    """Statistics of waits."""
     every = sorted((*started, *unstarted))
     if not every:
         return Waits(jobs=0, unstarted=0, mean=0.0, median=0.0, p95=0.0, longest=0.0)

@@ -37,10 +37,8 @@ _ARCHIVES: Final[Mapping[bytes, str]] = {
     b"SQLite format 3": "an SQLite database",
 }
 """First bytes of files that a trace is often packed in, from their specifications."""
-_ALIKE: Final = 0.6
-"""Likeness of names: of two words of one name and one of the other, one is the same."""
-_ALIKE_WORDS: Final = 0.85
-"""Likeness of words: one letter of seven differs."""
+_ALIKE: Final = 0.6  # likeness of names: of two words of one name and one of the other, one is the same
+_ALIKE_WORDS: Final = 0.85  # likeness of words: one letter of seven differs
 _UTF_16: Final = (b"\xff\xfe", b"\xfe\xff")
 _EARLIEST: Final = datetime(2000, 1, 1, tzinfo=UTC)
 _LATEST: Final = datetime(2100, 1, 1, tzinfo=UTC)
@@ -217,17 +215,11 @@ def _text(name: str, data: bytes) -> str:
 
 @dataclass(frozen=True)
 class Row:
-    """The values of one job by column: the text of a table's row, or what was taken from an object.
+    """The values of one job by column: the text of a table's row, or what was taken from an object."""
 
-    Attributes:
-        name: The file.
-        place: Where in the file: `line 7`, `items[3]`.
-        cells: Text by column.
-    """
-
-    name: str
-    place: str
-    cells: Mapping[str, str] = field(default_factory=dict)
+    name: str  # the file
+    place: str  # where in the file: `line 7`, `items[3]`
+    cells: Mapping[str, str] = field(default_factory=dict)  # text by column
 
     def refuse(self, column: str, rule: str, fix: str) -> NoReturn:
         """Refuse the value of a column."""

@@ -13,20 +13,14 @@ from spec.pricing import Amounts
 
 @dataclass(frozen=True, kw_only=True)
 class CostShare:
-    """One of the largest items: its part of the expected cost in percent, and the cost of one unit.
-
-    Attributes:
-        unit: Unit of its counts: `node`.
-        units: Expected units, on average.
-        each: Expected cost of one unit for a month.
-    """
+    """One of the largest items: its part of the expected cost in percent, and the cost of one unit."""
 
     name: str
     expected: Decimal
     percent: float
-    unit: str
-    units: Decimal
-    each: Decimal
+    unit: str  # unit of its counts: `node`
+    units: Decimal  # expected units, on average
+    each: Decimal  # expected cost of one unit for a month
 
     @property
     def hourly(self) -> Decimal:
@@ -54,34 +48,23 @@ class Saving:
 
 @dataclass(frozen=True, kw_only=True)
 class Replayed:
-    """Changes of the stack file that were found by replays of jobs (`slipway replay --advise`).
-
-    Attributes:
-        jobs: Which jobs.
-        verdict: Whether they are advised, and what they save on days that the search has not seen.
-        changes: What each does, and what it costs otherwise.
-        diff: The changes; empty if none are advised.
-    """
+    """Changes of the stack file that were found by replays of jobs (`slipway replay --advise`)."""
 
     jobs: str
-    verdict: str
-    changes: tuple[tuple[str, str], ...] = ()
-    diff: str = ""
+    verdict: str  # whether they are advised, and what they save on days that the search has not seen
+    changes: tuple[tuple[str, str], ...] = ()  # what each does, and what it costs otherwise
+    diff: str = ""  # the changes; empty if none are advised
 
 
 @dataclass(frozen=True, kw_only=True)
 class Scenario:
-    """A rehearsed scenario, or a bad variant of one (`slipway rehearse`).
-
-    Attributes:
-        how: How it was played.
-        expectations: Each in one line, in the words of the layer that decides, and whether it is met.
-    """
+    """A rehearsed scenario, or a bad variant of one (`slipway rehearse`)."""
 
     name: str
     description: str
-    how: str
+    how: str  # how it was played
     expectations: tuple[tuple[str, bool], ...]
+    """Each in one line, in the words of the layer that decides, and whether it is met."""
 
     @property
     def passed(self) -> bool:
@@ -91,23 +74,14 @@ class Scenario:
 
 @dataclass(frozen=True, kw_only=True)
 class Risk:
-    """Something that ends, or that is used up.
+    """Something that ends, or that is used up."""
 
-    Attributes:
-        day: When it happens; None if it already is so.
-        what: What happens.
-        then: What follows from it.
-        fix: What to do.
-        section: Section of the page with more.
-        days: Days until then; negative if it is past.
-    """
-
-    day: date | None
-    what: str
-    then: str
-    fix: str
-    section: str
-    days: int = 0
+    day: date | None  # when it happens; None if it already is so
+    what: str  # what happens
+    then: str  # what follows from it
+    fix: str  # what to do
+    section: str  # section of the page with more
+    days: int = 0  # days until then; negative if it is past
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -20,39 +20,23 @@ from spec.settings import Loaded
 
 @dataclass(frozen=True, kw_only=True)
 class Inputs:
-    """The inputs of a report.
-
-    Attributes:
-        stack: Name of the stack.
-        loaded: Its settings.
-        recording: The recorded run of its program.
-        estimate: Its cost estimate.
-        violations: Findings of the policy pack, including suppressed ones.
-        today: Date at which the expiry of suppressions is evaluated.
-        plan: The changes of its resources.
-        before: Cost estimate of the baseline; None if there is none.
-        effects: What the change from the baseline does to whom.
-        before_problem: Why the baseline has no cost estimate, if one was requested.
-        commit: Commit of the program, for readers; empty if unknown.
-        data: The stack file's settings, of which changes that save are variants; empty for none.
-        scenarios: What was rehearsed.
-        replayed: What was found by replays; None if nothing was replayed.
-    """
+    """The inputs of a report."""
 
     stack: str
-    loaded: Loaded
-    recording: Recording
-    estimate: Estimate
-    violations: Sequence[Finding]
-    today: date
-    plan: Plan = NOTHING
-    before: Estimate | None = None
-    effects: Effects = NONE
-    before_problem: str = ""
-    commit: str = ""
+    loaded: Loaded  # its settings
+    recording: Recording  # the recorded run of its program
+    estimate: Estimate  # its cost estimate
+    violations: Sequence[Finding]  # findings of the policy pack, including suppressed ones
+    today: date  # date at which the expiry of suppressions is evaluated
+    plan: Plan = NOTHING  # the changes of its resources
+    before: Estimate | None = None  # cost estimate of the baseline; None if there is none
+    effects: Effects = NONE  # what the change from the baseline does to whom
+    before_problem: str = ""  # why the baseline has no cost estimate, if one was requested
+    commit: str = ""  # commit of the program, for readers; empty if unknown
     data: Mapping[str, Any] = field(default_factory=dict)
-    scenarios: tuple[Scenario, ...] = ()
-    replayed: Replayed | None = None
+    """The stack file's settings, of which changes that save are variants; empty for none."""
+    scenarios: tuple[Scenario, ...] = ()  # what was rehearsed
+    replayed: Replayed | None = None  # what was found by replays; None if nothing was replayed
 
 
 def report(inputs: Inputs) -> Report:

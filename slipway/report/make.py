@@ -31,21 +31,14 @@ COMMENT: Final = "report.md"
 
 @dataclass(frozen=True, kw_only=True)
 class ReportRequest:
-    """What to report on.
-
-    Attributes:
-        stack: Name of the stack.
-        against: Commit, branch or tag to compare with, if any.
-        plan: File with the engine's plan, if any. The changes come from it, the cost difference from `against`.
-        scenarios: What was rehearsed.
-        replayed: What was found by replays; None if nothing was replayed.
-    """
+    """What to report on."""
 
     stack: str
-    against: str | None = None
+    against: str | None = None  # commit, branch or tag to compare with, if any
     plan: Path | None = None
-    scenarios: tuple[Scenario, ...] = ()
-    replayed: Replayed | None = None
+    """File with the engine's plan, if any. The changes come from it, the cost difference from `against`."""
+    scenarios: tuple[Scenario, ...] = ()  # what was rehearsed
+    replayed: Replayed | None = None  # what was found by replays; None if nothing was replayed
 
 
 def make(project: Project, loaded: Loaded, request: ReportRequest) -> Report:

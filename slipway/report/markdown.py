@@ -22,8 +22,7 @@ KINDS: Final = 12
 REMOVALS: Final = 10
 FINDINGS: Final = 8
 SCENARIOS: Final = 40
-EXPECTATIONS: Final = 4
-"""Unmet expectations of one scenario."""
+EXPECTATIONS: Final = 4  # unmet expectations of one scenario
 _LONGEST: Final = 400
 _SPECIAL: Final = re.compile(r"([\\`*_\[\]|~])")
 _REFERENCE: Final = re.compile(r"([@#]|GH-)(?=\w)|(www)(?=\.)|(:)(?=//)", re.IGNORECASE)

@@ -23,39 +23,25 @@ class Slice:
 
 @dataclass(frozen=True, kw_only=True)
 class PoolView:
-    """A node pool.
-
-    Attributes:
-        market: `on-demand`, `spot` or `reserved`.
-        minimum: Minimum number of nodes.
-        maximum: Maximum number of nodes.
-        gpus: GPUs per node.
-        gpu: Model of the GPUs; empty for a CPU pool.
-        slices: MIG instances of one GPU; empty if GPUs are not partitioned.
-        unused_slices: Compute slices of a partitioned GPU that no instance uses.
-        shared: How pods share a GPU, as text; empty if GPUs are not shared.
-        facts: Other facts, as (name, text).
-        low: Lowest price of a node, USD per hour; None without a price.
-        high: Highest price of a node, USD per hour; None without a price.
-    """
+    """A node pool."""
 
     name: str
     role: str
-    market: str
+    market: str  # `on-demand`, `spot` or `reserved`
     provisioner: str
     types: tuple[str, ...]
     zones: tuple[str, ...]
-    minimum: int
-    maximum: int
-    gpus: int
-    gpu: str
-    slices: tuple[Slice, ...]
-    unused_slices: int
-    shared: str
+    minimum: int  # minimum number of nodes
+    maximum: int  # maximum number of nodes
+    gpus: int  # GPUs per node
+    gpu: str  # model of the GPUs; empty for a CPU pool
+    slices: tuple[Slice, ...]  # MIG instances of one GPU; empty if GPUs are not partitioned
+    unused_slices: int  # compute slices of a partitioned GPU that no instance uses
+    shared: str  # how pods share a GPU, as text; empty if GPUs are not shared
     taints: tuple[str, ...]
-    facts: tuple[tuple[str, str], ...]
-    low: Decimal | None
-    high: Decimal | None
+    facts: tuple[tuple[str, str], ...]  # other facts, as (name, text)
+    low: Decimal | None  # lowest price of a node, USD per hour; None without a price
+    high: Decimal | None  # highest price of a node, USD per hour; None without a price
 
     @property
     def gpus_max(self) -> int:
@@ -75,24 +61,15 @@ class PoolView:
 
 @dataclass(frozen=True, kw_only=True)
 class Part:
-    """A team's quota in a pool, in the pool's unit.
-
-    Attributes:
-        tone: Index of the team among all teams, which selects its color in every pool.
-        nominal: Nominal quota.
-        borrow: Borrowing limit.
-        lend: Quota that others may borrow.
-        start: Start of its bar, in percent of the pool's size.
-        width: Width of its bar, in percent of the pool's size.
-    """
+    """A team's quota in a pool, in the pool's unit."""
 
     team: str
-    tone: int
-    nominal: int
-    borrow: int
-    lend: int
-    start: float
-    width: float
+    tone: int  # index of the team among all teams, which selects its color in every pool
+    nominal: int  # nominal quota
+    borrow: int  # borrowing limit
+    lend: int  # quota that others may borrow
+    start: float  # start of its bar, in percent of the pool's size
+    width: float  # width of its bar, in percent of the pool's size
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -182,44 +159,28 @@ class Bar:
 
 @dataclass(frozen=True, kw_only=True)
 class Bill:
-    """The monthly cost of the stack.
-
-    Attributes:
-        by: Costs by grouping: pool, team, service.
-        bounds: Configured budgets and limits, as (name, USD per month).
-        delta: Cost difference from the baseline; None without a comparison.
-        movers: Lines with the largest cost difference, with that difference.
-        delta_problem: Why there is no cost difference, if one was requested.
-        sources: Where prices come from.
-        unpriced: Number of items without a price, which the total lacks.
-    """
+    """The monthly cost of the stack."""
 
     total: Amounts
-    by: Mapping[str, tuple[Bar, ...]]
-    bounds: tuple[tuple[str, Decimal], ...]
-    delta: Amounts | None
-    movers: tuple[Bar, ...]
-    delta_problem: str
-    sources: tuple[PriceSource, ...]
-    unpriced: int = 0
+    by: Mapping[str, tuple[Bar, ...]]  # costs by grouping: pool, team, service
+    bounds: tuple[tuple[str, Decimal], ...]  # configured budgets and limits, as (name, USD per month)
+    delta: Amounts | None  # cost difference from the baseline; None without a comparison
+    movers: tuple[Bar, ...]  # lines with the largest cost difference, with that difference
+    delta_problem: str  # why there is no cost difference, if one was requested
+    sources: tuple[PriceSource, ...]  # where prices come from
+    unpriced: int = 0  # number of items without a price, which the total lacks
 
 
 @dataclass(frozen=True, kw_only=True)
 class FindingView:
-    """A violated check, with all resources that violate it.
+    """A violated check, with all resources that violate it."""
 
-    Attributes:
-        level: `mandatory` or `advisory`.
-        cases: Violating resources, each with a message and fix.
-        external_ids: IDs of the equivalent checks of other tools.
-    """
-
-    level: str
+    level: str  # `mandatory` or `advisory`
     severity: str
     rule: str
     title: str
-    cases: tuple[tuple[str, str], ...]
-    external_ids: tuple[str, ...]
+    cases: tuple[tuple[str, str], ...]  # violating resources, each with a message and fix
+    external_ids: tuple[str, ...]  # IDs of the equivalent checks of other tools
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -262,23 +223,16 @@ class Caveat:
 
 @dataclass(frozen=True, kw_only=True)
 class Effects:
-    """What a change does, beside its resources.
+    """What a change does, beside its resources."""
 
-    Attributes:
-        settings: Settings of the stack file that change.
-        to: Whom it concerns, `team vision` or `pool a100`, and what happens to it.
-        new: Findings that the baseline does not have, as (rule, resource); None if that is not known.
-        gone: Findings that only the baseline has.
-    """
-
-    settings: tuple[PropertyChange, ...] = ()
-    to: tuple[tuple[str, str], ...] = ()
+    settings: tuple[PropertyChange, ...] = ()  # settings of the stack file that change
+    to: tuple[tuple[str, str], ...] = ()  # whom it concerns, `team vision` or `pool a100`, and what happens to it
     new: frozenset[tuple[str, str]] | None = None
-    gone: tuple[tuple[str, str], ...] = ()
+    """Findings that the baseline does not have, as (rule, resource); None if that is not known."""
+    gone: tuple[tuple[str, str], ...] = ()  # findings that only the baseline has
 
 
-NONE: Final = Effects()
-"""Without a comparison."""
+NONE: Final = Effects()  # without a comparison
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -83,8 +83,7 @@ SECTIONS: Final = {
     "caveats": "Limitations",
 }
 """Section titles by id; each section has a template named after its id."""
-DRAWN: Final = 64
-"""Maximum number of nodes drawn individually; a larger pool is drawn as one node with a count."""
+DRAWN: Final = 64  # maximum number of nodes drawn individually; a larger pool is drawn as one node with a count
 
 
 def page(report: Report) -> str:

@@ -15,12 +15,10 @@ from slipway.report.plan import Plan, PropertyChange, ResourceChange, Verb, kind
 from spec.pricing import Amounts
 
 WIDTH: Final = 120
-ROWS: Final = 20
-"""Changes that are listed one by one; of more, each group is one line."""
+ROWS: Final = 20  # changes that are listed one by one; of more, each group is one line
 REMOVALS: Final = 10
 FINDINGS: Final = 5
-VALUE: Final = 40
-"""Characters of a value that a row shows; of a longer one it shows the property alone."""
+VALUE: Final = 40  # characters of a value that a row shows; of a longer one it shows the property alone
 _ORDER: Final = (Verb.CREATE, Verb.UPDATE, Verb.MAYBE, Verb.REPLACE, Verb.DELETE)
 _OF_TEAMS: Final = ("tenancy", "queues")
 _CHAIN: Final = re.compile(r"slipway:(?P<part>\w+):\w+")
@@ -28,25 +26,16 @@ _CHAIN: Final = re.compile(r"slipway:(?P<part>\w+):\w+")
 
 @dataclass(frozen=True, kw_only=True)
 class TerminalContext:
-    """What the changes belong to, and what they cause.
-
-    Attributes:
-        stack: Name of the stack.
-        teams: Names of its teams.
-        pools: Names of its node pools.
-        bill: Its cost, with the difference from what is deployed; None to leave it out.
-        evaluation: Policy findings on the changed resources and the stack; None to leave them out.
-        operation: What the engine did, or would do.
-        done: Whether the changes were made; else they are planned.
-    """
+    """What the changes belong to, and what they cause."""
 
     stack: str
     teams: Collection[str] = ()
-    pools: Collection[str] = ()
-    bill: Bill | None = None
+    pools: Collection[str] = ()  # names of its node pools
+    bill: Bill | None = None  # its cost, with the difference from what is deployed; None to leave it out
     evaluation: Evaluation | None = None
-    operation: Operation = Operation.UP
-    done: bool = False
+    """Policy findings on the changed resources and the stack; None to leave them out."""
+    operation: Operation = Operation.UP  # what the engine did, or would do
+    done: bool = False  # whether the changes were made; else they are planned
 
 
 def text(plan: Plan, context: TerminalContext) -> str:

@@ -21,48 +21,30 @@ _ONE: Final = Running(minimum=Decimal(1), typical=Decimal(1), maximum=Decimal(1)
 
 @dataclass(frozen=True, kw_only=True)
 class Nodes:
-    """What the nodes of a pool cost in the period.
+    """What the nodes of a pool cost in the period."""
 
-    Attributes:
-        usd: Their price.
-        hours: Hours of all nodes.
-        unpriced: Whether some of them have no price, so that they are missing from `usd`.
-    """
-
-    usd: Fraction
+    usd: Fraction  # their price
     hours: Fraction
-    unpriced: bool = False
+    unpriced: bool = False  # whether some of them have no price, so that they are missing from `usd`
 
 
 @dataclass(frozen=True, kw_only=True)
 class Period:
-    """What was measured, or replayed.
+    """What was measured, or replayed."""
 
-    Attributes:
-        source: Where it comes from, in a sentence.
-        start: Its first moment, RFC 3339.
-        hours: Its length.
-        pools: Its nodes by pool.
-        uses: What jobs had of them.
-        left_out: Jobs that are not among the uses.
-        notes: What a reader must know of it.
-    """
-
-    source: str
-    start: str
-    hours: Fraction
+    source: str  # where it comes from, in a sentence
+    start: str  # its first moment, RFC 3339
+    hours: Fraction  # its length
     pools: Mapping[str, Nodes]
-    uses: tuple[Use, ...]
-    left_out: LeftOut
-    notes: tuple[str, ...] = ()
+    uses: tuple[Use, ...]  # what jobs had of them
+    left_out: LeftOut  # Jobs that are not among the uses
+    notes: tuple[str, ...] = ()  # what a reader must know of it
 
 
 def charges(period: Period, platform: Platform, billed: Decimal | None = None) -> tuple[list[Charge], list[str]]:
     """The items of the bill, and what has no price.
 
     Args:
-        period: The nodes and their uses.
-        platform: The stack.
         billed: The amount of the bill of the period; the rest to the items is shared.
     """
     found = [*_of_pools(period, platform), *_others(period, platform)]

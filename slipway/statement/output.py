@@ -2,42 +2,30 @@
 
 import csv
 import io
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from fractions import Fraction
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any, Final
 
-from slipway.cost.estimates import aligned, folded
+from slipway.cost.estimates import folded, numbered
 from slipway.replay.page import environment
 from slipway.report.page import cents as dollars
 from slipway.statement.charges import Period
-from slipway.statement.kubecost import NOTE, Allocation
 from slipway.statement.split import NO_JOB, RULE, CostStatement, Row, summed, usd
 
 COLUMNS: Final = ("team", "project", "job", "pools", "gpu_hours", "used_usd", "idle_usd", "shared_usd", "total_usd")
 WITHOUT_JOB: Final = "(without a job)"
 LEFT_OUT: Final = "(left out)"
-_JOBS: Final = 200
-"""Jobs of a team that the page shows; the CSV has all."""
+_JOBS: Final = 200  # Jobs of a team that the page shows; the CSV has all
 
 
 @dataclass(frozen=True, kw_only=True)
 class Shown:
-    """What is shown: a statement, its period, and what has no price.
-
-    Attributes:
-        stack: The stack.
-        statement: The split bill.
-        period: What it is of.
-        unpriced: What is in no sum.
-        kubecost: What Kubecost says of each team; empty without its answer.
-    """
+    """What is shown: a statement, its period, and what has no price."""
 
     stack: str
-    statement: CostStatement
-    period: Period
-    unpriced: Sequence[str]
-    kubecost: Mapping[str, Allocation] = field(default_factory=dict)
+    statement: CostStatement  # the split bill
+    period: Period  # what it is of
+    unpriced: Sequence[str]  # what is in no sum
 
     @property
     def title(self) -> str:
@@ -76,10 +64,6 @@ def document(shown: Shown) -> dict[str, Any]:
         "jobs": [_plain(row) for row in statement.rows],
         "notes": list(shown.period.notes),
         "unpriced": list(shown.unpriced),
-        "kubecost": [
-            {"team": name, "gpuHours": round(float(one.gpu_hours), 3), "usd": f"{float(one.usd):.2f}"}
-            for name, one in shown.kubecost.items()
-        ],
     }
 
 
@@ -98,27 +82,16 @@ def text(shown: Shown) -> str:
             *(folded(text) for text in (shown.period.left_out.sentence,) if text),
             folded(f"statement of stack {shown.stack}: {shown.title}"),
             "",
-            *aligned(list(_teams(statement)), 1),
+            *numbered(list(_teams(statement)), 1),
             "",
-            *aligned([("bill", "USD"), *_items(statement), ("total", f"{usd(statement.cents):,}")], 1),
+            *numbered([("bill", "USD"), *_items(statement), ("total", f"{usd(statement.cents):,}")], 1),
             "",
-            *([*aligned(list(_beside(shown)), 1), ""] if shown.kubecost else []),
             *(folded(note) for note in (*shown.period.notes, *_pointer(shown))),
         ]
     )
 
 
-def _beside(shown: Shown) -> Iterator[tuple[str, ...]]:
-    yield "team", "used USD", "Kubecost", "GPU hours", "Kubecost"
-    rows = {row.key[0]: row for row in shown.statement.grouped(1).values()}
-    for name, one in shown.kubecost.items():
-        used, hours = (rows[name].used, rows[name].gpu_hours) if name in rows else (0, Fraction(0))
-        yield name, f"{usd(used):,}", f"{float(one.usd):,.2f}", f"{float(hours):,.1f}", f"{float(one.gpu_hours):,.1f}"
-
-
 def _pointer(shown: Shown) -> Iterator[str]:
-    if shown.kubecost:
-        yield NOTE
     if shown.unpriced:
         yield f"{len(shown.unpriced)} items without a price or declared usage are in no sum: --json and --out list them"
 

@@ -25,28 +25,22 @@ from spec.settings import Platform
 
 QUERY: Final = f'{{__name__=~"{"|".join((NODE, NODE_COST, POD_COST, POD_JOB, OWNER))}"}}'
 _FIX: Final = f"Export the JSON of /api/v1/query_range with the query {QUERY}"
-_MOST: Final = 1e6
-"""USD an hour of a node or pod."""
+_MOST: Final = 1e6  # USD an hour of a node or pod
 UNNAMED: Final = "no pool"
 
 
 @dataclass
 class _Read:
-    """What the series say.
-
-    Attributes:
-        nodes: USD an hour by node and moment.
-        pools: Pool by node.
-        known: Moments of each node, whether it has a price or not.
-        pods: USD an hour by pod, node, team, project and moment.
-        jobs: Job by namespace and pod.
-    """
+    """What the series say."""
 
     nodes: defaultdict[str, dict[Fraction, Fraction]] = field(default_factory=lambda: defaultdict(dict))
-    pools: dict[str, str] = field(default_factory=dict)
+    """USD an hour by node and moment."""
+    pools: dict[str, str] = field(default_factory=dict)  # pool by node
     known: defaultdict[str, set[Fraction]] = field(default_factory=lambda: defaultdict(set))
+    """Moments of each node, whether it has a price or not."""
     pods: list[tuple[Mapping[str, Any], dict[Fraction, Fraction]]] = field(default_factory=list)
-    jobs: dict[tuple[str, str], str] = field(default_factory=dict)
+    """USD an hour by pod, node, team, project and moment."""
+    jobs: dict[tuple[str, str], str] = field(default_factory=dict)  # Job by namespace and pod
     owners: dict[tuple[str, str], str] = field(default_factory=dict)
 
     @property

@@ -15,11 +15,7 @@ _NODES: Final = "nodes are priced as in the replay; its system nodes, and what i
 
 
 def period(result: Result, platform: Platform, stack: str) -> Period:
-    """What the replay's nodes cost, and what its jobs had of them.
-
-    Raises:
-        SlipwayError: It is of another stack.
-    """
+    """What the replay's nodes cost, and what its jobs had of them."""
     if result.stack != stack:
         refuse(f"the replay is of stack {result.stack}, not of {stack}: name that stack, or replay on {stack}")
     of = projects(platform)

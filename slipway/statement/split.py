@@ -12,10 +12,8 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import Final
 
-PLATFORM: Final = "platform"
-"""Who has what no team caused."""
-NO_JOB: Final = ""
-"""The job of what a team has without a job: its share of an unused pool, its storage."""
+PLATFORM: Final = "platform"  # who has what no team caused
+NO_JOB: Final = ""  # the job of what a team has without a job: its share of an unused pool, its storage
 RULE: Final = (
     "A job pays for the part of a node that it had, while it had it.",
     (
@@ -30,66 +28,42 @@ RULE: Final = (
     f"What nobody can be given by these stays with the {PLATFORM}.",
 )
 
-Key = tuple[str, str, str]
-"""Team, project and job."""
+Key = tuple[str, str, str]  # team, project and job
 Weights = Mapping[Key, Fraction]
 
 
 @dataclass(frozen=True, kw_only=True)
 class Use:
-    """What a job had of a pool.
+    """What a job had of a pool."""
 
-    Attributes:
-        key: Team, project and job.
-        pool: The pool.
-        usd: Price of the part of its nodes that it had.
-        gpu_hours: GPU hours of that part.
-    """
-
-    key: Key
+    key: Key  # team, project and job
     pool: str
-    usd: Fraction
-    gpu_hours: Fraction = Fraction(0)
+    usd: Fraction  # price of the part of its nodes that it had
+    gpu_hours: Fraction = Fraction(0)  # GPU hours of that part
 
 
 @dataclass(frozen=True, kw_only=True)
 class Charge:
-    """An item of the bill.
+    """An item of the bill."""
 
-    Attributes:
-        item: What it is, for a reader.
-        usd: Its amount; negative for a credit.
-        pool: The pool whose users pay for it; None if it is of none.
-        system: Whether what no job had of the pool is shared by all.
-        owners: Who has it if no job used the pool, or in any case without a pool: teams by weight.
-    """
-
-    item: str
-    usd: Fraction
-    pool: str | None = None
-    system: bool = False
+    item: str  # what it is, for a reader
+    usd: Fraction  # its amount; negative for a credit
+    pool: str | None = None  # the pool whose users pay for it; None if it is of none
+    system: bool = False  # whether what no job had of the pool is shared by all
     owners: Weights = field(default_factory=dict)
+    """Who has it if no job used the pool, or in any case without a pool: teams by weight."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Row:
-    """What one job, or a team without a job, pays, in cents.
+    """What one job, or a team without a job, pays, in cents."""
 
-    Attributes:
-        key: Team, project and job.
-        pools: Pools that it used.
-        gpu_hours: GPU hours.
-        used: For what it had.
-        idle: For what no job had of the pools that it used, or of its team's quota and storage.
-        shared: Its part of what is shared.
-    """
-
-    key: Key
-    pools: tuple[str, ...]
+    key: Key  # team, project and job
+    pools: tuple[str, ...]  # pools that it used
     gpu_hours: Fraction
-    used: int
-    idle: int
-    shared: int
+    used: int  # for what it had
+    idle: int  # for what no job had of the pools that it used, or of its team's quota and storage
+    shared: int  # its part of what is shared
 
     @property
     def total(self) -> int:
@@ -99,15 +73,10 @@ class Row:
 
 @dataclass(frozen=True, kw_only=True)
 class CostStatement:
-    """A bill and its split.
+    """A bill and its split."""
 
-    Attributes:
-        charges: The items with their cents.
-        rows: Who pays what: teams by name, of each the most expensive first.
-    """
-
-    charges: Sequence[tuple[Charge, int]]
-    rows: Sequence[Row]
+    charges: Sequence[tuple[Charge, int]]  # the items with their cents
+    rows: Sequence[Row]  # who pays what: teams by name, of each the most expensive first
 
     @property
     def cents(self) -> int:

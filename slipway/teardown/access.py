@@ -12,16 +12,7 @@ TIMEOUT: Final = 60
 
 
 def connect(eks: Any, cluster: str, region: str) -> KubeClient | None:
-    """A client of the cluster, valid for 14 minutes (EKS User Guide, "get-token"); None if there is no such cluster.
-
-    Args:
-        eks: boto3's `eks` client.
-        cluster: Name of the cluster.
-        region: Its region.
-
-    Raises:
-        SlipwayError: The AWS CLI gives no token.
-    """
+    """A client of the cluster, valid for 14 minutes (EKS User Guide, "get-token"); None if there is no such cluster."""
     try:
         described = eks.describe_cluster(name=cluster)["cluster"]
     except eks.exceptions.ResourceNotFoundException:

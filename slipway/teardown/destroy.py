@@ -36,31 +36,18 @@ Sweep = Callable[[LeftoverSearch, Callable[[Leftover], bool], Callable[[str], No
 
 @dataclass(frozen=True, kw_only=True)
 class Teardown:
-    """How a stack is removed.
+    """How a stack is removed."""
 
-    Attributes:
-        platform: Its settings.
-        client: Clients of AWS, in the stack's region.
-        connect: Connects to the cluster; None if EKS has no such cluster.
-        run: Runs the engine.
-        say: Reports progress.
-        delete_volumes: Delete all volumes of the cluster's claims, also those that nothing is known about.
-        empty: Empties a cluster; None if nothing in it makes AWS resources.
-        sweep: Removes leftovers.
-        clear: Empties buckets without files.
-        warn: Says which keys of leftovers are about to be deleted.
-    """
-
-    platform: Platform
-    client: Client
-    connect: Callable[[], KubeClient | None]
-    run: Callable[[Request], int]
-    say: Callable[[str], None]
-    delete_volumes: bool = False
-    empty: Empty | None = empty
-    sweep: Sweep = sweep
-    clear: Clear = clear_directories
-    warn: Warn = warnings
+    platform: Platform  # its settings
+    client: Client  # clients of AWS, in the stack's region
+    connect: Callable[[], KubeClient | None]  # connects to the cluster; None if EKS has no such cluster
+    run: Callable[[Request], int]  # runs the engine
+    say: Callable[[str], None]  # reports progress
+    delete_volumes: bool = False  # delete all volumes of the cluster's claims, also those that nothing is known about
+    empty: Empty | None = empty  # empties a cluster; None if nothing in it makes AWS resources
+    sweep: Sweep = sweep  # removes leftovers
+    clear: Clear = clear_directories  # empties buckets without files
+    warn: Warn = warnings  # says which keys of leftovers are about to be deleted
 
     def destroy(self, request: Request) -> int:
         """Remove the stack; the exit code of the engine, or `EXIT_LEFT` if it succeeds and something is left.

@@ -14,8 +14,7 @@ from sandbox.kubernetes.client import ApiError, KubeClient, NoSuchKindError, Unr
 from sandbox.kubernetes.objects import Object, Ref
 
 POLL: Final = 10.0
-RECONNECT: Final = 600.0
-"""Seconds after which a new token is fetched: one is valid for 14 minutes."""
+RECONNECT: Final = 600.0  # seconds after which a new token is fetched: one is valid for 14 minutes
 EBS: Final = "ebs.csi.aws.com"
 
 
@@ -29,19 +28,12 @@ def _balanced(service: Object) -> bool:
 
 @dataclass(frozen=True)
 class ObjectKind:
-    """Objects of one kind to remove.
-
-    Attributes:
-        api_version: API version.
-        kind: Kind.
-        wanted: Which of them.
-        delete: Whether to delete them, or only to wait until they are gone.
-    """
+    """Objects of one kind to remove."""
 
     api_version: str
     kind: str
-    wanted: Callable[[Object], bool] = _any
-    delete: bool = True
+    wanted: Callable[[Object], bool] = _any  # which of them
+    delete: bool = True  # whether to delete them, or only to wait until they are gone
 
 
 KINDS: Final = (
@@ -58,15 +50,10 @@ KINDS: Final = (
 
 @dataclass(frozen=True)
 class Emptied:
-    """What is left after the deadline, and the volumes that may be deleted with the cluster.
+    """What is left after the deadline, and the volumes that may be deleted with the cluster."""
 
-    Attributes:
-        left: References to the objects that are left, as text.
-        volumes: IDs of EBS volumes of claims, whose storage class deletes them with the claim.
-    """
-
-    left: tuple[str, ...]
-    volumes: frozenset[str]
+    left: tuple[str, ...]  # references to the objects that are left, as text
+    volumes: frozenset[str]  # IDs of EBS volumes of claims, whose storage class deletes them with the claim
 
 
 def empty(
@@ -82,9 +69,6 @@ def empty(
     Args:
         connect: Connects to the API server with a fresh token.
         say: Reports progress, when the number of objects changes.
-        seconds: The longest time to wait.
-        sleep: Waits.
-        clock: Seconds since some moment.
     """
     began = connected = clock()
     client = connect()

@@ -27,8 +27,7 @@ import botocore.exceptions
 from spec import naming
 from spec.pools.keys import NODE_POOL
 
-Client = Callable[[str], Any]
-"""A boto3 client of a service, in the stack's region."""
+Client = Callable[[str], Any]  # a boto3 client of a service, in the stack's region
 CLAIM: Final = "kubernetes.io/created-for/pvc/name"
 _FILTER: Final = 200
 """Values of one filter of EC2 (EC2 User Guide, "List and filter using the CLI and API", read 2026-11)."""
@@ -38,17 +37,11 @@ _BATCH: Final = 20
 
 @dataclass(frozen=True)
 class LeftoverSearch:
-    """Where to look.
+    """Where to look."""
 
-    Attributes:
-        client: Clients of AWS.
-        cluster: Name of the cluster.
-        volumes: IDs of volumes that belong to it, whatever their tags.
-    """
-
-    client: Client
+    client: Client  # clients of AWS
     cluster: str
-    volumes: frozenset[str] = frozenset()
+    volumes: frozenset[str] = frozenset()  # IDs of volumes that belong to it, whatever their tags
 
 
 @dataclass(frozen=True)
@@ -269,9 +262,6 @@ def sweep(
         search: Where to look.
         wanted: Which of them to remove.
         say: Reports each removal once.
-        seconds: The longest time to wait.
-        sleep: Waits.
-        clock: Seconds since some moment.
     """
     began = clock()
     said: set[Leftover] = set()

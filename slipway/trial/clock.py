@@ -169,46 +169,27 @@ def _changed(parts: Mapping[str, M], changes: Mapping[str, Mapping[str, Any] | N
 
 @dataclass(frozen=True, kw_only=True)
 class Variant:
-    """One replay of a scenario.
+    """One replay of a scenario."""
 
-    Attributes:
-        name: Name of the bad variant; empty for the good one.
-        description: What it shows.
-        start: Its first moment.
-        seconds: When it ends.
-        change: Settings of the stack file that differ.
-        kueue: Fields of Kueue's configuration that differ.
-        jobs: Its jobs.
-        expect: What is expected of the good one.
-        breaks: What is broken, by subject and expectation, with words that must be said.
-    """
-
-    name: str
-    description: str
-    start: str
-    seconds: float
-    change: Mapping[str, Any]
-    kueue: Mapping[str, Any]
+    name: str  # name of the bad variant; empty for the good one
+    description: str  # what it shows
+    start: str  # its first moment
+    seconds: float  # when it ends
+    change: Mapping[str, Any]  # settings of the stack file that differ
+    kueue: Mapping[str, Any]  # fields of Kueue's configuration that differ
     jobs: Mapping[str, Job]
-    expect: Mapping[str, ClockExpectation]
-    breaks: Mapping[str, Mapping[str, str]]
+    expect: Mapping[str, ClockExpectation]  # what is expected of the good one
+    breaks: Mapping[str, Mapping[str, str]]  # what is broken, by subject and expectation, with words that must be said
 
 
 @dataclass(frozen=True)
 class ClockScenario:
-    """A scenario of a file.
+    """A scenario of a file."""
 
-    Attributes:
-        name: Name of its file, without the suffix.
-        description: What it shows.
-        stacks: Stacks on which it runs.
-        variants: The good one first.
-    """
-
-    name: str
-    description: str
-    stacks: tuple[str, ...]
-    variants: tuple[Variant, ...]
+    name: str  # name of its file, without the suffix
+    description: str  # what it shows
+    stacks: tuple[str, ...]  # stacks on which it runs
+    variants: tuple[Variant, ...]  # the good one first
 
 
 def drives(path: Path) -> bool:
@@ -218,11 +199,7 @@ def drives(path: Path) -> bool:
 
 
 def read(path: Path, stack: str = "") -> ClockScenario:
-    """Read a file, as it is on a stack; on none in particular without one.
-
-    Raises:
-        SlipwayError: It is not YAML, has a wrong field, or names a job, a subject or an expectation that it lacks.
-    """
+    """Read a file, as it is on a stack; on none in particular without one."""
     found = strict_yaml.documents(path)
     if len(found) != 1:
         refuse(f"{path} has {len(found)} documents: a scenario is one")

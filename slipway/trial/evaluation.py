@@ -11,18 +11,15 @@ from slipway.why.bundle import Bundle, is_true
 from spec.pools import keys
 from spec.quantities import seconds
 
-REFUSES = frozenset({Layer.ADMISSION, Layer.QUOTA})
-"""Layers that refuse an object or its pods."""
+REFUSES = frozenset({Layer.ADMISSION, Layer.QUOTA})  # layers that refuse an object or its pods
 
 
 class Status(StrEnum):
     """The result of one expectation."""
 
     PASSED = "passed"
-    WAITS = "waits"
-    """Not yet."""
-    FAILED = "failed"
-    """It will not happen any more."""
+    WAITS = "waits"  # not yet
+    FAILED = "failed"  # it will not happen any more
 
 
 @dataclass(frozen=True)
@@ -37,25 +34,15 @@ class Check:
 
 @dataclass(frozen=True, kw_only=True)
 class Seen:
-    """What became of an object so far.
+    """What became of an object so far."""
 
-    Attributes:
-        refusal: The API server's error; empty if it accepted the object.
-        bundle: What was read about it; None if it was refused, or is gone.
-        answer: Why it waits, or that it does not; None with the bundle.
-        elapsed: Seconds since it was created.
-        uids: UID of each object of the trial that exists, by name.
-        lost: Whether pods of it that ran are gone, and as many others run.
-        price: USD that it costs at most; None if it is unknown.
-    """
-
-    refusal: str = ""
-    bundle: Bundle | None = None
-    answer: Answer | None = None
-    elapsed: float = 0.0
-    uids: Mapping[str, str] = field(default_factory=dict)
-    lost: bool = False
-    price: Decimal | None = None
+    refusal: str = ""  # the API server's error; empty if it accepted the object
+    bundle: Bundle | None = None  # what was read about it; None if it was refused, or is gone
+    answer: Answer | None = None  # why it waits, or that it does not; None with the bundle
+    elapsed: float = 0.0  # seconds since it was created
+    uids: Mapping[str, str] = field(default_factory=dict)  # UID of each object of the trial that exists, by name
+    lost: bool = False  # whether pods of it that ran are gone, and as many others run
+    price: Decimal | None = None  # USD that it costs at most; None if it is unknown
 
 
 def checks(name: str, expectation: Expectation, seen: Seen) -> list[Check]:

@@ -24,8 +24,6 @@ def interrupt(client: KubeClient, node: str, notice: float) -> str:
     """EC2 takes a Spot node back after a notice.
 
     Args:
-        client: The cluster, with an administrator's rights.
-        node: Name of the node.
         notice: Seconds until then.
 
     Returns:
@@ -38,15 +36,10 @@ def interrupt(client: KubeClient, node: str, notice: float) -> str:
 
 @dataclass
 class Events:
-    """The events of one trial, undone at its end.
+    """The events of one trial, undone at its end."""
 
-    Attributes:
-        client: The cluster, with an administrator's rights.
-        home: Folder of the sandbox.
-    """
-
-    client: KubeClient
-    home: Path
+    client: KubeClient  # the cluster, with an administrator's rights
+    home: Path  # folder of the sandbox
     _before: Ec2 | None = field(default=None, init=False)
 
     def act(self, step: Step, bundle: Bundle | None) -> bool:

@@ -22,8 +22,7 @@ CREATE: Final = "create"
 DELETE: Final = "delete"
 M = TypeVar("M", bound=Model)
 LAYERS: Final = tuple(str(layer) for layer in Layer)
-WITHIN: Final = "60s"
-"""Time that objects without a duration of their own get."""
+WITHIN: Final = "60s"  # time that objects without a duration of their own get
 
 
 class Expectation(Model):
@@ -66,21 +65,14 @@ class Expectations(Model):
 
 @dataclass(frozen=True)
 class Step:
-    """Something that happens once.
+    """Something that happens once."""
 
-    Attributes:
-        action: What happens: `create`, or an event of `slipway.trial.events`.
-        subject: Name of the object to which it happens, or empty.
-        detail: More about the event.
-        at: Seconds after the start.
-        after: Name of an object, and the state in which it has to be before: a layer of `slipway why`.
-    """
-
-    action: str
-    subject: str = ""
-    detail: Mapping[str, str] | None = None
-    at: float = 0.0
+    action: str  # what happens: `create`, or an event of `slipway.trial.events`
+    subject: str = ""  # name of the object to which it happens, or empty
+    detail: Mapping[str, str] | None = None  # more about the event
+    at: float = 0.0  # seconds after the start
     after: tuple[str, str] | None = None
+    """Name of an object, and the state in which it has to be before: a layer of `slipway why`."""
 
     @property
     def text(self) -> str:
@@ -91,21 +83,14 @@ class Step:
 
 @dataclass(frozen=True)
 class Trial:
-    """Manifests, and what is expected of them.
+    """Manifests, and what is expected of them."""
 
-    Attributes:
-        namespace: Namespace of objects whose manifests have none; None if the file names none.
-        manifests: The objects by name: `job/train`.
-        expected: What is expected of each.
-        seconds: Time for an object.
-        steps: What happens, in this order. Of a folder all objects are created at once, in the order of its files.
-    """
-
-    namespace: str | None
-    manifests: Mapping[str, dict[str, Any]]
-    expected: Mapping[str, Expectation]
-    seconds: float
+    namespace: str | None  # namespace of objects whose manifests have none; None if the file names none
+    manifests: Mapping[str, dict[str, Any]]  # the objects by name: `job/train`
+    expected: Mapping[str, Expectation]  # what is expected of each
+    seconds: float  # time for an object
     steps: Sequence[Step] = ()
+    """What happens, in this order. Of a folder all objects are created at once, in the order of its files."""
 
     @property
     def timeline(self) -> Sequence[Step]:
@@ -119,11 +104,7 @@ class Trial:
 
 
 def read(folder: Path) -> Trial:
-    """Read a folder.
-
-    Raises:
-        SlipwayError: It has no manifests, or its expectations name an object or a field that does not exist.
-    """
+    """Read a folder."""
     if not folder.is_dir():
         refuse(f"{folder} is not a folder of manifests: name one, such as examples/manifests")
     files = sorted(one for one in folder.iterdir() if one.suffix in SUFFIXES and one.name != FILE)

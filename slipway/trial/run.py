@@ -24,8 +24,7 @@ from spec.settings import Platform
 
 USER: Final = "slipway-try"
 POLL: Final = 0.5
-CLEAN_UP: Final = 60.0
-"""Seconds that the cluster gets to remove the objects with what is below them."""
+CLEAN_UP: Final = 60.0  # seconds that the cluster gets to remove the objects with what is below them
 REFERRED: Final = frozenset(
     {"ConfigMap", "PersistentVolumeClaim", "Secret", "ServingRuntime", "TrainingRuntime", "WorkflowTemplate"}
 )
@@ -37,48 +36,30 @@ pkg/controller/jobs/trainjob, validateCreate)."""
 WAITS: Final = "waits"
 RUNS: Final = "runs"
 ENDED: Final = "ended"
-_STATES: Final = {Layer.RUNS: RUNS, Layer.FINISHED: ENDED, Layer.FAILED: ENDED}
-"""What waits is in another layer."""
+_STATES: Final = {Layer.RUNS: RUNS, Layer.FINISHED: ENDED, Layer.FAILED: ENDED}  # what waits is in another layer
 
 
 @dataclass(frozen=True)
 class Turn:
-    """A change of a job.
+    """A change of a job."""
 
-    Attributes:
-        at: Seconds after the start.
-        state: `waits`, `runs` or `ended` from then on.
-        text: What was said.
-    """
-
-    at: float
-    state: str
-    text: str
+    at: float  # seconds after the start
+    state: str  # `waits`, `runs` or `ended` from then on
+    text: str  # what was said
 
 
 @dataclass(kw_only=True)
 class Life:
-    """What became of one object.
+    """What became of one object."""
 
-    Attributes:
-        began: When it was created.
-        refusal: The API server's error; empty if it accepted the object.
-        uid: Its UID.
-        price: USD that it costs at most; None if it is unknown.
-        layer: What `slipway why` said last.
-        bundle: What was read about it last.
-        done: Its expectations that were met.
-        turns: Its changes.
-    """
-
-    began: float
-    refusal: str = ""
+    began: float  # when it was created
+    refusal: str = ""  # the API server's error; empty if it accepted the object
     uid: str = ""
-    price: Decimal | None = None
-    layer: str = ""
-    bundle: Bundle | None = None
-    done: dict[str, Check] = field(default_factory=dict)
-    turns: list[Turn] = field(default_factory=list)
+    price: Decimal | None = None  # USD that it costs at most; None if it is unknown
+    layer: str = ""  # what `slipway why` said last
+    bundle: Bundle | None = None  # what was read about it last
+    done: dict[str, Check] = field(default_factory=dict)  # its expectations that were met
+    turns: list[Turn] = field(default_factory=list)  # its changes
     _ran: set[str] = field(default_factory=set)
     _at_once: int = 0
     _running: frozenset[str] = frozenset()
@@ -99,41 +80,25 @@ class Life:
 
 @dataclass(kw_only=True)
 class Run:
-    """One run of a trial.
+    """One run of a trial."""
 
-    Attributes:
-        client: The cluster, with the rights of an administrator.
-        trial: Manifests, steps and expectations.
-        namespace: Namespace of objects whose manifests have none.
-        member: By namespace, the group with whose rights objects are created; empty for those of the administrator.
-        target: By namespace, what the stack offers there; None if it is no team's.
-        say: Reports progress.
-        events: Lets events happen; None if the trial has none.
-        platform: The stack, for prices; None if no price is expected.
-        sleep: Waits.
-        clock: Seconds since some moment.
-    """
-
-    client: KubeClient
-    trial: Trial
-    namespace: str
+    client: KubeClient  # the cluster, with the rights of an administrator
+    trial: Trial  # manifests, steps and expectations
+    namespace: str  # namespace of objects whose manifests have none
     member: Callable[[str], str]
-    target: Callable[[str], Target | None]
-    say: Callable[[str], None]
-    events: Events | None = None
-    platform: Platform | None = None
-    sleep: Callable[[float], None] = time.sleep
-    clock: Callable[[], float] = time.monotonic
+    """By namespace, the group with whose rights objects are created; empty for those of the administrator."""
+    target: Callable[[str], Target | None]  # by namespace, what the stack offers there; None if it is no team's
+    say: Callable[[str], None]  # reports progress
+    events: Events | None = None  # lets events happen; None if the trial has none
+    platform: Platform | None = None  # the stack, for prices; None if no price is expected
+    sleep: Callable[[float], None] = time.sleep  # waits
+    clock: Callable[[], float] = time.monotonic  # seconds since some moment
     _created: list[Ref] = field(default_factory=list)
     _objects: dict[str, Life] = field(default_factory=dict)
     _start: float = 0.0
 
     def run(self) -> list[Check]:
-        """Every expectation of every object, that of the clean-up last.
-
-        Raises:
-            SlipwayError: An object of a manifest exists already.
-        """
+        """Every expectation of every object, that of the clean-up last."""
         self._refuse_existing()
         found: list[Check] = []
         try:

@@ -151,27 +151,16 @@ class ScenarioFile(Model):
 
 @dataclass(frozen=True)
 class Scenario:
-    """A scenario of a file.
+    """A scenario of a file."""
 
-    Attributes:
-        name: Name of its file, without the suffix.
-        description: What it shows.
-        stacks: Stacks on which it runs.
-        trial: Its objects, steps and expectations.
-    """
-
-    name: str
-    description: str
-    stacks: tuple[str, ...]
-    trial: Trial
+    name: str  # name of its file, without the suffix
+    description: str  # what it shows
+    stacks: tuple[str, ...]  # stacks on which it runs
+    trial: Trial  # its objects, steps and expectations
 
 
 def read(path: Path, stack: str = "") -> Scenario:
-    """Read a file, as it is on a stack.
-
-    Raises:
-        SlipwayError: It is not YAML, has a wrong field, or names an object that it does not create.
-    """
+    """Read a file, as it is on a stack."""
     if not path.is_file():
         msg = f"there is no scenario {path}: name a file, such as scenarios/spot-reclaim.yaml"
         raise SlipwayError(msg, EXIT_REFUSED)

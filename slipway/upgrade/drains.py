@@ -13,8 +13,7 @@ from spec.pricing.pools import node_hourly
 from spec.quantities import seconds
 from spec.subnets import addresses_per_node
 
-CONTROL_PLANE: Final = 5
-"""Addresses that the update of a control plane takes (EKS User Guide, update-cluster.html)."""
+CONTROL_PLANE: Final = 5  # addresses that the update of a control plane takes (EKS User Guide, update-cluster.html)
 _KEEP: Final = "karpenter.sh/do-not-disrupt"
 _MADE_ANEW: Final = frozenset({"DaemonSet", "Node", "ReplicaSet", "StatefulSet"})
 """Owners whose pods begin again elsewhere without a loss; those of jobs begin at their last checkpoint."""

@@ -11,8 +11,7 @@ from slipway.upgrade.world import World
 from spec.catalog import addons, upgrades
 from spec.errors import visible
 
-_SHOWN: Final = 3
-"""Subjects of a finding, and things that were not read, that the text names."""
+_SHOWN: Final = 3  # subjects of a finding, and things that were not read, that the text names
 _WIDTH: Final = 120
 
 

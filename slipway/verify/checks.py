@@ -20,8 +20,7 @@ class CheckStatus(StrEnum):
     PASSED = "passed"
     FAILED = "failed"
     NEEDS_AWS = "needs AWS"
-    MEASURED = "measured"
-    """A number that nothing published can be compared with."""
+    MEASURED = "measured"  # a number that nothing published can be compared with
 
 
 @dataclass(frozen=True)
@@ -36,27 +35,16 @@ class ClusterCheck:
 
 @dataclass(frozen=True)
 class Observed:
-    """What became of a Job.
+    """What became of a Job."""
 
-    Attributes:
-        refused: Why the API server refused it; empty if it did not.
-        job: The Job, as last read.
-        pod: Its pod, as last read; None if there was none.
-        node: The pod's node, as last read; None if it had none.
-        why: Why the pod waits, if it does.
-        pods: Every pod of the Job with its node, the first one first.
-        missing: The kind that the API server does not serve, if it is needed.
-        queues: Whether something admits what is queued: Kueue, on AWS or in the sandbox.
-    """
-
-    refused: str = ""
-    job: Object | None = None
-    pod: Object | None = None
-    node: Object | None = None
-    why: str = ""
-    pods: tuple[tuple[Object, Object | None], ...] = ()
-    missing: str = ""
-    queues: bool = True
+    refused: str = ""  # why the API server refused it; empty if it did not
+    job: Object | None = None  # the Job, as last read
+    pod: Object | None = None  # its pod, as last read; None if there was none
+    node: Object | None = None  # the pod's node, as last read; None if it had none
+    why: str = ""  # why the pod waits, if it does
+    pods: tuple[tuple[Object, Object | None], ...] = ()  # every pod of the Job with its node, the first one first
+    missing: str = ""  # the kind that the API server does not serve, if it is needed
+    queues: bool = True  # whether something admits what is queued: Kueue, on AWS or in the sandbox
 
 
 def of_probe(probe: Probe, seen: Observed, *, simulated: bool) -> Iterator[ClusterCheck]:

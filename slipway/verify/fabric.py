@@ -28,14 +28,12 @@ from spec.settings.platform import Platform
 # nccl-tests on two nodes of each pool with EFA: an Indexed Job of two pods, whose first one runs `mpirun`.
 
 
-NAMESPACE: Final = "slipway-verify-nccl"
-"""Namespace of these Jobs; it exists only while the command runs."""
+NAMESPACE: Final = "slipway-verify-nccl"  # namespace of these Jobs; it exists only while the command runs
 IMAGE: Final = "public.ecr.aws/hpc-cloud/nccl-tests:cuda13.0.2-efa1.48.0-ofiv1.19.0-ncclv2.30.4-1-testsv2.18.3"
 """AWS's public image (awslabs/awsome-distributed-ai#1070, 2026-04-29). CUDA 13.0 needs the driver R580, which the AMIs
 of EKS have. AWS publishes no list of digests; `--nccl-image` takes one, or a copy in a registry of yours."""
 NODES: Final = 2
-SIZE: Final = 2147483648
-"""Largest message, in bytes, for a type without a published result."""
+SIZE: Final = 2147483648  # largest message, in bytes, for a type without a published result
 _SECRET: Final = "ssh"  # noqa: S105 - the name of an object
 CONNECT: Final = """\
 set -eu
@@ -66,17 +64,11 @@ exit "$code"
 
 @dataclass(frozen=True)
 class AllReduce:
-    """A published result of `all_reduce_perf` on two nodes.
+    """A published result of `all_reduce_perf` on two nodes."""
 
-    Attributes:
-        size: Size of the message, in bytes.
-        busbw: Bus bandwidth, in GB/s.
-        source: Where and when it was read.
-    """
-
-    size: int
-    busbw: Decimal
-    source: Source
+    size: int  # size of the message, in bytes
+    busbw: Decimal  # bus bandwidth, in GB/s
+    source: Source  # where and when it was read
 
 
 def all_reduce(instance_type: str) -> AllReduce | None:
@@ -88,13 +80,9 @@ def all_reduce(instance_type: str) -> AllReduce | None:
 
 @dataclass(frozen=True)
 class FabricProbe(Probe):
-    """nccl-tests on a pool.
+    """nccl-tests on a pool."""
 
-    Attributes:
-        published: The published result of the pool's instance type, if there is one.
-    """
-
-    published: AllReduce | None = None
+    published: AllReduce | None = None  # the published result of the pool's instance type, if there is one
 
 
 def measurable(pool: PoolSpec) -> bool:
@@ -229,17 +217,11 @@ _PROVIDER: Final = re.compile(r"selected provider is ([a-z0-9-]+)", re.IGNORECAS
 
 @dataclass(frozen=True)
 class Result:
-    """The row of the largest message.
+    """The row of the largest message."""
 
-    Attributes:
-        size: Its size, in bytes.
-        busbw: Bus bandwidth, in GB/s, out of place.
-        wrong: How many values were wrong; None if that was not checked.
-    """
-
-    size: int
-    busbw: Decimal
-    wrong: int | None
+    size: int  # its size, in bytes
+    busbw: Decimal  # bus bandwidth, in GB/s, out of place
+    wrong: int | None  # how many values were wrong; None if that was not checked
 
 
 def parse(output: str) -> Result | None:

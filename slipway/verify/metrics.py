@@ -25,8 +25,6 @@ def of_metrics(get: Callable[[str], Any], platform: Platform, *, simulated: bool
 
     Args:
         get: GETs a path of the API server; raises ApiError.
-        platform: The stack.
-        simulated: Whether the cluster is one of the sandbox.
     """
     if platform.addons.kube_prometheus_stack is None:
         return

@@ -47,21 +47,15 @@ while code=$(ask "$OUTSIDE"); [ "$code" != 200 ] && [ "$(date +%s)" -lt "$end" ]
 
 @dataclass(frozen=True)
 class ModelProbe(Probe):
-    """A model and the Job that asks it.
+    """A model and the Job that asks it."""
 
-    Attributes:
-        url: Address of the model for those outside of the cluster; empty if it has none over HTTPS.
-    """
-
-    url: str = ""
+    url: str = ""  # address of the model for those outside of the cluster; empty if it has none over HTTPS
 
 
 def of_model(platform: Platform, deadline: int, uri: str = URI) -> list[ModelProbe]:
     """The model in the first namespace of a team that may serve; none if the stack can't serve it.
 
     Args:
-        platform: The stack.
-        deadline: Seconds that the Job may take.
         uri: Where the model is: another address of the same model.
     """
     kserve, pools = platform.addons.kserve, resolve_all(platform)

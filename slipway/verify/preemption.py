@@ -17,8 +17,7 @@ from spec.pools.resolution import resolve_all
 from spec.settings.platform import Platform
 
 NAME: Final = "slipway-verify-preemption"
-SECONDS: Final = 120.0
-"""How long Kueue may take for each of the two Jobs; it takes seconds unless its queue is long."""
+SECONDS: Final = 120.0  # how long Kueue may take for each of the two Jobs; it takes seconds unless its queue is long
 DURATION: Final = "sandbox.slipway/duration"
 """Annotation: how long the pod of a Job runs in the sandbox; by default it ends at once."""
 WHAT: Final = "a Job of higher priority preempts another in its queue"
@@ -26,28 +25,16 @@ WHAT: Final = "a Job of higher priority preempts another in its queue"
 
 @dataclass(frozen=True)
 class Rivals:
-    """What is created, in this order.
+    """What is created, in this order."""
 
-    Attributes:
-        subject: Of the check.
-        queues: The ClusterQueue, and the LocalQueue in the team's namespace.
-        first: The Job that is preempted.
-        second: The Job for which it is.
-    """
-
-    subject: str
-    queues: tuple[Object, Object]
-    first: Object
-    second: Object
+    subject: str  # of the check
+    queues: tuple[Object, Object]  # the ClusterQueue, and the LocalQueue in the team's namespace
+    first: Object  # the Job that is preempted
+    second: Object  # the Job for which it is
 
 
 def of_queues(platform: Platform, deadline: int) -> Rivals | None:
-    """The Jobs, in the first namespace of a team that has a share; None without Kueue or such a team.
-
-    Args:
-        platform: The stack.
-        deadline: Seconds that a Job may take.
-    """
+    """The Jobs, in the first namespace of a team that has a share; None without Kueue or such a team."""
     if platform.addons.kueue is None:
         return None
     pools = resolve_all(platform)

@@ -14,10 +14,8 @@ from spec.settings.platform import Platform
 from spec.settings.teams import Team
 from spec.teams.shares import resources_of
 
-NAMESPACE: Final = "slipway-verify"
-"""Namespace of the Jobs on pools; it exists only while the command runs."""
-LABEL: Final = "platform.slipway/verify"
-"""Label of every object that the command creates."""
+NAMESPACE: Final = "slipway-verify"  # namespace of the Jobs on pools; it exists only while the command runs
+LABEL: Final = "platform.slipway/verify"  # label of every object that the command creates
 IMAGE: Final = "public.ecr.aws/amazonlinux/amazonlinux:2023-minimal"
 """With glibc, which the `nvidia-smi` of the host needs; the container runtime adds the program."""
 SHARED_MODES: Final = frozenset({"ReadWriteMany", "ReadOnlyMany"})
@@ -40,29 +38,17 @@ _USER: Final = 1000
 
 @dataclass(frozen=True)
 class Probe:
-    """One Job.
+    """One Job."""
 
-    Attributes:
-        subject: `pool h100`, `team vision (vision)`.
-        pool: The pool that it runs on.
-        job: Its manifest.
-        devices: The extended resources that it requests, with their number.
-        claims: Names of the claims that it mounts.
-        written: Those of them to which it writes.
-        disk: Whether it writes to a volume of its own, of the class for one node at a time.
-        queued: Whether it waits for its queue.
-        before: What is created before the Job.
-    """
-
-    subject: str
-    pool: PoolSpec
-    job: Object
-    devices: Mapping[str, int]
-    claims: tuple[str, ...] = ()
-    queued: bool = False
-    before: tuple[Object, ...] = ()
-    written: tuple[str, ...] = ()
-    disk: bool = False
+    subject: str  # `pool h100`, `team vision (vision)`
+    pool: PoolSpec  # the pool that it runs on
+    job: Object  # its manifest
+    devices: Mapping[str, int]  # the extended resources that it requests, with their number
+    claims: tuple[str, ...] = ()  # names of the claims that it mounts
+    queued: bool = False  # whether it waits for its queue
+    before: tuple[Object, ...] = ()  # what is created before the Job
+    written: tuple[str, ...] = ()  # those of them to which it writes
+    disk: bool = False  # whether it writes to a volume of its own, of the class for one node at a time
 
 
 def of_pools(platform: Platform, deadline: int) -> list[Probe]:
@@ -82,9 +68,7 @@ def of_teams(platform: Platform, claims: Mapping[str, Iterable[Object]], deadlin
     """A Job in every namespace of a team that has a share, on the pool of its shares that costs least.
 
     Args:
-        platform: The stack.
         claims: PersistentVolumeClaims by namespace.
-        deadline: Seconds that a Job may take.
     """
     pools, found = resolve_all(platform), []
     queued = platform.addons.kueue is not None

@@ -27,35 +27,22 @@ MADE: Final = (
     (KUEUE_API, "LocalQueue"), (KUEUE_API, "ClusterQueue"),
 )  # fmt: skip
 """Kinds that the command creates outside of namespaces of its own."""
-CLEAN_UP: Final = 120.0
-"""Seconds that the API server gets to remove the Jobs and the namespace."""
+CLEAN_UP: Final = 120.0  # seconds that the API server gets to remove the Jobs and the namespace
 
 
 @dataclass(kw_only=True)
 class Verification:
-    """One run.
+    """One run."""
 
-    Attributes:
-        connect: Makes a client of the cluster that may do everything in it.
-        platform: The stack.
-        seconds: The longest time to wait for the Jobs, all together.
-        simulated: Whether the cluster is one of the sandbox, in which no container runs.
-        say: Reports progress.
-        sleep: Waits.
-        clock: Seconds since some moment.
-        nccl_image: Image with nccl-tests.
-        model_uri: Where the model is that KServe serves.
-    """
-
-    connect: Callable[[], KubeClient]
-    platform: Platform
-    seconds: float
-    simulated: bool
-    say: Callable[[str], None]
-    sleep: Callable[[float], None] = time.sleep
-    clock: Callable[[], float] = time.monotonic
-    nccl_image: str = fabric.IMAGE
-    model_uri: str = model.URI
+    connect: Callable[[], KubeClient]  # makes a client of the cluster that may do everything in it
+    platform: Platform  # the stack
+    seconds: float  # the longest time to wait for the Jobs, all together
+    simulated: bool  # whether the cluster is one of the sandbox, in which no container runs
+    say: Callable[[str], None]  # reports progress
+    sleep: Callable[[float], None] = time.sleep  # waits
+    clock: Callable[[], float] = time.monotonic  # seconds since some moment
+    nccl_image: str = fabric.IMAGE  # image with nccl-tests
+    model_uri: str = model.URI  # where the model is that KServe serves
     _queues: bool = True
     _client: KubeClient | None = None
     _since: float = 0.0

@@ -16,37 +16,23 @@ from spec import strict_yaml
 class Layer(StrEnum):
     """What holds a workload, in the order in which a workload passes them; the last ones say that nothing does."""
 
-    ADMISSION = "admission"
-    """The API server refuses the object, or one that a controller makes for it."""
-    CONTROLLER = "controller"
-    """The controller of the object has not acted on it."""
-    QUOTA = "quota"
-    """It requests more than a ResourceQuota, a LimitRange or the team's share ever allows."""
-    QUEUE = "queue"
-    """Kueue does not admit it yet."""
-    SCHEDULER = "scheduler"
-    """The scheduler finds no node for a pod."""
-    POOL_LIMIT = "pool limit"
-    """The pool has as many nodes as it may have."""
-    EC2_CAPACITY = "EC2 capacity"
-    """EC2 has no instances of the pool's types in its zones."""
-    AWS_QUOTA = "AWS quota"
-    """The account may not have more instances."""
-    NODE = "node initialization"
-    """A node is being launched for it, or has not become ready."""
-    VOLUME = "volume"
-    """A claim is missing or not bound, or a volume is not attached or mounted."""
-    IMAGE = "image"
-    """The image is not pulled."""
-    CONTAINER = "container"
-    """A container does not start, or ends and is restarted, or is not ready."""
+    ADMISSION = "admission"  # the API server refuses the object, or one that a controller makes for it
+    CONTROLLER = "controller"  # the controller of the object has not acted on it
+    QUOTA = "quota"  # it requests more than a ResourceQuota, a LimitRange or the team's share ever allows
+    QUEUE = "queue"  # Kueue does not admit it yet
+    SCHEDULER = "scheduler"  # the scheduler finds no node for a pod
+    POOL_LIMIT = "pool limit"  # the pool has as many nodes as it may have
+    EC2_CAPACITY = "EC2 capacity"  # EC2 has no instances of the pool's types in its zones
+    AWS_QUOTA = "AWS quota"  # the account may not have more instances
+    NODE = "node initialization"  # a node is being launched for it, or has not become ready
+    VOLUME = "volume"  # a claim is missing or not bound, or a volume is not attached or mounted
+    IMAGE = "image"  # the image is not pulled
+    CONTAINER = "container"  # a container does not start, or ends and is restarted, or is not ready
     FAILED = "failed"
     RUNS = "runs"
     FINISHED = "finished"
-    ACCEPTED = "accepted"
-    """Of a file: nothing is known that would hold it."""
-    UNREAD = "not read"
-    """Nothing is known of the state of its kind."""
+    ACCEPTED = "accepted"  # of a file: nothing is known that would hold it
+    UNREAD = "not read"  # nothing is known of the state of its kind
 
 
 NOTHING_HOLDS: Final = frozenset({Layer.RUNS, Layer.FINISHED, Layer.ACCEPTED, Layer.UNREAD})
@@ -89,23 +75,15 @@ class Evidence:
 
 @dataclass(frozen=True, kw_only=True)
 class Part:
-    """What one layer says: the fields of an answer that it knows.
-
-    Attributes:
-        layer: The layer.
-        cause: What is wrong, with the number; a clause.
-        fix: What to do next; a clause. Empty if nothing is to be done.
-        never: Whether it would wait for ever: it has to be changed.
-        numbers: The numbers in the cause, by name: `requested`, `limit`, `missing`, ...
-        evidence: What it was read from.
-    """
+    """What one layer says: the fields of an answer that it knows."""
 
     layer: Layer
-    cause: str
-    fix: str = ""
-    never: bool = False
+    cause: str  # what is wrong, with the number; a clause
+    fix: str = ""  # what to do next; a clause. Empty if nothing is to be done
+    never: bool = False  # whether it would wait for ever: it has to be changed
     numbers: Mapping[str, str] = field(default_factory=dict)
-    evidence: Sequence[Evidence] = ()
+    """The numbers in the cause, by name: `requested`, `limit`, `missing`, ..."""
+    evidence: Sequence[Evidence] = ()  # what it was read from
 
     def seen(self, *evidence: Evidence) -> Part:
         """The same with more evidence."""
@@ -114,25 +92,15 @@ class Part:
 
 @dataclass(frozen=True, kw_only=True)
 class Answer:
-    """Why one workload waits, or that it does not.
+    """Why one workload waits, or that it does not."""
 
-    Attributes:
-        subject: `job/train`, as kubectl writes it.
-        part: What the layer that holds it says.
-        unread: What could not be read, with the reason.
-        planned: Whether the object does not exist yet: its file was read.
-        changes: What was changed in its file.
-        lost: What it no longer does because of them.
-        left: What its author has to change, with the reason.
-    """
-
-    subject: str
-    part: Part
-    unread: Sequence[str] = ()
-    planned: bool = False
-    changes: Sequence[str] = ()
-    lost: Sequence[str] = ()
-    left: Sequence[str] = ()
+    subject: str  # `job/train`, as kubectl writes it
+    part: Part  # what the layer that holds it says
+    unread: Sequence[str] = ()  # what could not be read, with the reason
+    planned: bool = False  # whether the object does not exist yet: its file was read
+    changes: Sequence[str] = ()  # what was changed in its file
+    lost: Sequence[str] = ()  # what it no longer does because of them
+    left: Sequence[str] = ()  # what its author has to change, with the reason
 
     @property
     def held(self) -> bool:

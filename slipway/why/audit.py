@@ -13,36 +13,24 @@ _T = TypeVar("_T")
 FAILURE: Final = "validation.policy.admission.k8s.io/validation_failure"
 """Annotation of a request that a binding with the action Audit let through: a list with one failure (kubernetes.io,
 "Audit Annotations"; k8s.io/apiserver 1.36, pkg/admission/plugin/policy/validating/dispatcher.go)."""
-_COMPLETE: Final = "ResponseComplete"
-"""The stage whose event has all annotations (audit.k8s.io/v1)."""
+_COMPLETE: Final = "ResponseComplete"  # the stage whose event has all annotations (audit.k8s.io/v1)
 _REFUSED: Final = 400
 _LONGEST: Final = 2**22
 """Characters of a line. An object, which an event may have twice, has at most 1.5 MiB (etcd, --max-request-bytes)."""
-_TIME: Final = re.compile(r"\d{4}-\d\d-\d\dT\S+ (?=\{)")
-"""Before each event in an export of CloudWatch to S3."""
-_SHOWN: Final = 10
-"""Lines that an error names, and objects of one rule that the text names."""
+_TIME: Final = re.compile(r"\d{4}-\d\d-\d\dT\S+ (?=\{)")  # before each event in an export of CloudWatch to S3
+_SHOWN: Final = 10  # lines that an error names, and objects of one rule that the text names
 
 
 @dataclass(frozen=True)
 class Violation:
-    """A violation of a request that was accepted.
+    """A violation of a request that was accepted."""
 
-    Attributes:
-        namespace: Its namespace; empty for an object of the cluster.
-        policy: Name of the ValidatingAdmissionPolicy.
-        subject: `jobs/train`; without a name for one that the API server named.
-        user: Who asked.
-        message: What the rule says.
-        time: When, as in the log.
-    """
-
-    namespace: str
-    policy: str
-    subject: str
-    user: str
-    message: str
-    time: str
+    namespace: str  # its namespace; empty for an object of the cluster
+    policy: str  # name of the ValidatingAdmissionPolicy
+    subject: str  # `jobs/train`; without a name for one that the API server named
+    user: str  # who asked
+    message: str  # what the rule says
+    time: str  # when, as in the log
 
 
 @dataclass
@@ -76,9 +64,6 @@ def read(name: str, lines: Iterable[str]) -> list[Violation]:
     Args:
         name: Its name, for errors.
         lines: An event of the group audit.k8s.io in JSON on each; a time may be before it.
-
-    Raises:
-        SlipwayError: A line is no such event; the error has the numbers of the first ones.
     """
     return _read(name, lines, _violations)
 

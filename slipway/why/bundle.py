@@ -46,21 +46,13 @@ def reporter(event: Object) -> str:
 
 @dataclass(frozen=True, kw_only=True)
 class Bundle:
-    """Everything that was read about one workload.
+    """Everything that was read about one workload."""
 
-    Attributes:
-        subject: The object that the user named, with `apiVersion` and `kind`.
-        objects: Objects of its namespace, and objects of the cluster that concern it.
-        events: Events of the namespace, and of objects of the cluster.
-        target: What the stack offers in the namespace; None if the stack is unknown.
-        unread: What could not be read, with the reason.
-    """
-
-    subject: Object
-    objects: Sequence[Object] = ()
-    events: Sequence[Object] = ()
-    target: Target | None = None
-    unread: Sequence[str] = field(default_factory=tuple)
+    subject: Object  # the object that the user named, with `apiVersion` and `kind`
+    objects: Sequence[Object] = ()  # objects of its namespace, and objects of the cluster that concern it
+    events: Sequence[Object] = ()  # events of the namespace, and of objects of the cluster
+    target: Target | None = None  # what the stack offers in the namespace; None if the stack is unknown
+    unread: Sequence[str] = field(default_factory=tuple)  # what could not be read, with the reason
 
     def of_kind(self, *kinds: str) -> Iterator[Object]:
         """All objects of some kinds."""

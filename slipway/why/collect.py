@@ -55,11 +55,7 @@ def _of_group(group: dict[str, Any]) -> Iterator[Served]:
 
 
 def find(client: KubeClient, text: str, namespace: str) -> Object:
-    """The object that a user names.
-
-    Raises:
-        SlipwayError: There is no such kind or object, or it may not be read.
-    """
+    """The object that a user names."""
     word, slash, name = text.partition("/")
     kinds = served(client)
     if slash and (not word or not name or "/" in name):
@@ -121,17 +117,11 @@ CLUSTER_EVENTS: Final = "default"
 
 @dataclass(frozen=True)
 class Survey:
-    """What was read of a namespace, for every object in it.
+    """What was read of a namespace, for every object in it."""
 
-    Attributes:
-        objects: Its objects, and those of the cluster.
-        events: Their events.
-        unread: What could not be read, with the reason.
-    """
-
-    objects: Sequence[Object]
+    objects: Sequence[Object]  # its objects, and those of the cluster
     events: Sequence[Object]
-    unread: Sequence[str]
+    unread: Sequence[str]  # what could not be read, with the reason
 
     def of(self, subject: Object, target: Target | None = None) -> Bundle:
         """What concerns one object."""

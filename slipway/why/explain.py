@@ -17,8 +17,7 @@ from slipway.why.table import part_of, said
 from spec.jobs import PRIORITY, QUEUE
 
 _FINISHED: Final = ("Complete", "Completed", "Succeeded", "Finished")
-_FAILED: Final = ("Failed", "FailureTarget")
-"""Conditions of Jobs, JobSets, TrainJobs and Kubeflow's jobs."""
+_FAILED: Final = ("Failed", "FailureTarget")  # conditions of Jobs, JobSets, TrainJobs and Kubeflow's jobs
 _PHASES: Final = {
     "succeeded": Layer.FINISHED, "complete": Layer.FINISHED, "failed": Layer.FAILED, "error": Layer.FAILED,
     "stopped": Layer.FAILED,

@@ -48,8 +48,6 @@ def findings(manifest: Object, target: Target, others: Sequence[Object] = ()) ->
     """What would hold a manifest besides the rules of the API server (`slipway.why.judge`), the layers in order.
 
     Args:
-        manifest: The object.
-        target: What the stack offers in its namespace.
         others: The other objects of its file: claims may be among them.
     """
     if found := list(schema.kind_problems(manifest, target)):

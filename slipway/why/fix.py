@@ -36,8 +36,7 @@ Path = tuple[str | int, ...]
 NAMESPACE: Final = "namespace"
 _CLAIM: Final = "PersistentVolumeClaim"
 _ACCOUNT: Final = "ServiceAccount"
-KNOWN: Final = (_CLAIM, _ACCOUNT)
-"""Kinds of core objects whose names a fix reads, if there is a cluster."""
+KNOWN: Final = (_CLAIM, _ACCOUNT)  # kinds of core objects whose names a fix reads, if there is a cluster
 _OF_VOLUME: Final = "volumes[].ephemeral.volumeClaimTemplate.spec"
 _CLAIM_SPECS: Final = {
     _CLAIM: ["spec"],
@@ -45,8 +44,7 @@ _CLAIM_SPECS: Final = {
     "StatefulSet": ["spec.volumeClaimTemplates[].spec", f"spec.template.spec.{_OF_VOLUME}"],
 }
 """Where claims are declared, by kind."""
-EXISTING: Final = "what the cluster has"
-"""In place of a rule: what is changed is not there, or a feature that is off."""
+EXISTING: Final = "what the cluster has"  # in place of a rule: what is changed is not there, or a feature that is off
 _FEATURES: Final = (
     Fill(
         paths={"JobSet": ["spec.failurePolicy.rules[]"]},
@@ -79,21 +77,13 @@ _BORDER: Final = re.compile(r"(?m)^---(?:[ \t].*)?$\n?")
 
 @dataclass(frozen=True)
 class Change:
-    """One field.
+    """One field."""
 
-    Attributes:
-        path: Where it is in its document.
-        value: What it has now; None if it was removed.
-        was: What the user had set; None if it was absent.
-        rule: Name of the rule that asks for it.
-        appended: Whether `value` is appended to the list.
-    """
-
-    path: Path
-    value: Any
-    was: Any
-    rule: str
-    appended: bool = False
+    path: Path  # where it is in its document
+    value: Any  # what it has now; None if it was removed
+    was: Any  # what the user had set; None if it was absent
+    rule: str  # name of the rule that asks for it
+    appended: bool = False  # whether `value` is appended to the list
 
     @property
     def where(self) -> str:
@@ -190,14 +180,7 @@ def _names(kind: str, objects: Iterable[Object]) -> set[str]:
 def fixed(
     manifest: Object, target: Target, settings: Admission, others: Sequence[Object] = ()
 ) -> tuple[dict[str, Any], list[Change]]:
-    """A copy of an object with the fields that fix it, and what was changed.
-
-    Args:
-        manifest: The object.
-        target: What the stack offers in its namespace.
-        settings: Which rules are on.
-        others: The objects of its file, and those of the namespace that are known: claims, accounts.
-    """
+    """A copy of an object with the fields that fix it, and what was changed."""
     found: dict[str, Any] = copy.deepcopy(dict(manifest))
     changes: list[Change] = []
     given = (found.get("metadata") or {}).get(NAMESPACE)
@@ -294,19 +277,12 @@ def apply(found: Any, change: Change) -> None:
 
 @dataclass(frozen=True)
 class Fixed:
-    """A file that was fixed.
+    """A file that was fixed."""
 
-    Attributes:
-        text: The file.
-        objects: Its objects.
-        changes: What was changed in each of them.
-        left: What is left of each of them to its author, with the reason.
-    """
-
-    text: str
+    text: str  # the file
     objects: Sequence[Object]
-    changes: Sequence[Sequence[Change]]
-    left: Sequence[Sequence[str]]
+    changes: Sequence[Sequence[Change]]  # what was changed in each of them
+    left: Sequence[Sequence[str]]  # what is left of each of them to its author, with the reason
 
 
 def file(
@@ -318,14 +294,9 @@ def file(
     """Fix the objects of a file.
 
     Args:
-        text: The file.
         targets: Each object with its number of the document and its path there, and what the stack offers in its
             namespace; None in a namespace of no team, which is left as it is.
-        settings: Which rules are on.
         existing: Objects of the namespace, of the kinds `KNOWN`.
-
-    Raises:
-        SlipwayError: A document can't be written so that it has the same meaning.
     """
     chunks, targets = _chunks(text), list(targets)
     objects, changes, left = [], [], []
@@ -357,11 +328,7 @@ def _chunks(text: str) -> list[tuple[str, str]]:
 
 
 def written(body: str, changes: Sequence[Change]) -> str:
-    """A YAML document with changes, its comments and its layout.
-
-    Raises:
-        SlipwayError: It can't be written so that all else has the same meaning.
-    """
+    """A YAML document with changes, its comments and its layout."""
     expected = strict_yaml.one(body)
     writer = YAML()
     writer.preserve_quotes = True

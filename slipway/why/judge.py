@@ -20,8 +20,7 @@ from spec.jobs import GATE, QUEUE
 from spec.settings.admission import Action, Admission
 from spec.teams.labels import JOB_USD, PRIORITIES, TEAM
 
-USER: Final = "slipway-why"
-"""Name of the member of a team who would create the object."""
+USER: Final = "slipway-why"  # name of the member of a team who would create the object
 GPU_POOL: Final = "rule gpuPool: "
 """Begins the refusal of pods with GPUs that fit no pool (`components.admission.gpus`)."""
 _RETRIES: Final = 6
@@ -52,13 +51,7 @@ def context_of(target: Target, settings: Admission) -> StackContext:
 
 
 def violations(manifest: Object, target: Target, settings: Admission) -> Iterator[Violation]:
-    """The rules that an object violates, whatever their action, but those that are off.
-
-    Args:
-        manifest: The object.
-        target: What the stack offers in its namespace.
-        settings: Which rules are on.
-    """
+    """The rules that an object violates, whatever their action, but those that are off."""
     team = target.labels.get(TEAM, "")
     on = [
         rule for rule in every_rule(context_of(target, settings)) if settings.of_team(rule.name, team) is not Action.OFF

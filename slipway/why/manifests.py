@@ -28,24 +28,17 @@ from spec.teams.labels import TEAM
 # Whether the API server would accept a manifest and its pods: requests of a dry run, with a team member's rights.
 
 
-USER: Final = judge.USER
-"""Name under which an administrator's dry run acts as a member of a team."""
+USER: Final = judge.USER  # name under which an administrator's dry run acts as a member of a team
 _OPTIONS: Final = {"dryRun": "All", "fieldValidation": "Strict", "fieldManager": USER}
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """Result of the dry run of one object.
+    """Result of the dry run of one object."""
 
-    Attributes:
-        message: The API server's error; empty if it accepts the object.
-        about: `job/train`, or its pod template.
-        exists: Whether an object of the name exists.
-    """
-
-    message: str = ""
-    about: str = ""
-    exists: bool = False
+    message: str = ""  # the API server's error; empty if it accepts the object
+    about: str = ""  # `job/train`, or its pod template
+    exists: bool = False  # whether an object of the name exists
 
 
 class DryRun:
@@ -199,12 +192,8 @@ def answer(
     """What would hold one object before it exists, and what it costs if nothing does.
 
     Args:
-        manifest: The object.
         target: What the stack offers in its namespace; None if the stack is unknown.
-        rules: Which admission rules are on.
         dry_run: The API server; None if there is none.
-        others: The other objects of the file.
-        unread: What could not be asked.
         platform: The stack, for its prices; None if it is unknown.
     """
     metadata = manifest.get("metadata") or {}

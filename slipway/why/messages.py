@@ -12,17 +12,11 @@ _REASON: Final = re.compile(r"(\d+) (.+)")
 
 @dataclass(frozen=True)
 class Unschedulable:
-    """A scheduler's message.
+    """A scheduler's message."""
 
-    Attributes:
-        nodes: Number of nodes of the cluster.
-        reasons: Numbers of nodes by reason: `Insufficient cpu`, `node(s) had untolerated taint(s)`.
-        whole: A reason that concerns the pod and no node, such as a missing claim; empty if there is none.
-    """
-
-    nodes: int
-    reasons: dict[str, int]
-    whole: str = ""
+    nodes: int  # number of nodes of the cluster
+    reasons: dict[str, int]  # numbers of nodes by reason: `Insufficient cpu`, `node(s) had untolerated taint(s)`
+    whole: str = ""  # a reason that concerns the pod and no node, such as a missing claim; empty if there is none
 
 
 def unschedulable(message: str) -> Unschedulable:
@@ -41,23 +35,14 @@ def unschedulable(message: str) -> Unschedulable:
 
 @dataclass(frozen=True)
 class FlavorReason:
-    """Why one flavor does not take a pod set (kueue v0.19.2, pkg/scheduler/flavorassigner/flavorassigner.go).
+    """Why one flavor does not take a pod set (kueue v0.19.2, pkg/scheduler/flavorassigner/flavorassigner.go)."""
 
-    Attributes:
-        flavor: Its name: that of the pool.
-        resource: Resource that is short; empty for taints and labels.
-        missing: What has to become unused; empty if waiting does not help.
-        requested: What the pod sets request.
-        limit: Most that the flavor can ever give, borrowed quota included.
-        taint: The taint that is not tolerated.
-    """
-
-    flavor: str
-    resource: str = ""
-    missing: str = ""
-    requested: str = ""
-    limit: str = ""
-    taint: str = ""
+    flavor: str  # its name: that of the pool
+    resource: str = ""  # resource that is short; empty for taints and labels
+    missing: str = ""  # what has to become unused; empty if waiting does not help
+    requested: str = ""  # what the pod sets request
+    limit: str = ""  # most that the flavor can ever give, borrowed quota included
+    taint: str = ""  # the taint that is not tolerated
 
 
 _UNUSED: Final = re.compile(r"insufficient unused quota for (\S+) in flavor (\S+), (\S+) more needed")

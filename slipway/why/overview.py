@@ -18,19 +18,12 @@ HEAD: Final = ("NAMESPACE", "NAME", "HELD BY", "SINCE", "QUEUE", "NEXT")
 
 @dataclass(frozen=True, kw_only=True)
 class Held:
-    """One workload that waits or is held.
-
-    Attributes:
-        namespace: Its namespace.
-        answer: What holds it.
-        since: When it was created.
-        queue: Its LocalQueue, with its position there and their number: `default 2/5`; empty if it is in none.
-    """
+    """One workload that waits or is held."""
 
     namespace: str
-    answer: Answer
-    since: str
-    queue: str
+    answer: Answer  # what holds it
+    since: str  # when it was created
+    queue: str  # its LocalQueue, with its position there and their number: `default 2/5`; empty if it is in none
 
     def document(self) -> dict[str, Any]:
         """The row as plain values."""
@@ -43,12 +36,7 @@ class Held:
 
 
 def held(survey: Survey, target: Target | None) -> Iterator[Held]:
-    """Workloads that something holds, the oldest first; what a controller made for another is part of its answer.
-
-    Args:
-        survey: What was read of a namespace.
-        target: What the stack offers there; None if the stack is unknown.
-    """
+    """Workloads that something holds, the oldest first; what a controller made for another is part of its answer."""
     tops = (one for one in survey.objects if one["metadata"].get("namespace") and one["kind"] not in _PARTS)
     for one in sorted(tops, key=_created):
         own = survey.of(one, target)

@@ -141,8 +141,7 @@ _PAST_VOLUMES: Final = frozenset({"Pulled", "Created", "Started"})
 """Events of a pod whose volumes are mounted and whose image is there: what failed before them is over."""
 
 
-DEFAULT: Final = "default-scheduler"
-"""Kubernetes' own scheduler."""
+DEFAULT: Final = "default-scheduler"  # Kubernetes' own scheduler
 
 
 def held(pod: Object, bundle: Bundle) -> Part | None:

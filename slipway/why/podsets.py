@@ -16,21 +16,13 @@ from slipway.why.table import part_of
 
 @dataclass(frozen=True)
 class PodSet:
-    """Pods of one template.
+    """Pods of one template."""
 
-    Attributes:
-        name: Name of the template in its manifest.
-        spec: Spec of each pod.
-        metadata: Metadata of the template.
-        count: Number of pods that run at the same time.
-        alone: Number of them in each Job that has a node to itself; 0 if they share nodes.
-    """
-
-    name: str
-    spec: Object
-    metadata: Object
-    count: int
-    alone: int = 0
+    name: str  # name of the template in its manifest
+    spec: Object  # spec of each pod
+    metadata: Object  # metadata of the template
+    count: int  # number of pods that run at the same time
+    alone: int = 0  # number of them in each Job that has a node to itself; 0 if they share nodes
 
 
 Reader = Callable[[Object], Iterable[PodSet]]

@@ -17,21 +17,13 @@ from spec.settings import Platform
 
 @dataclass(frozen=True, kw_only=True)
 class Bound:
-    """The most that a workload adds to the bill, if no node has room for its pods.
+    """The most that a workload adds to the bill, if no node has room for its pods."""
 
-    Attributes:
-        nodes: Number and type of the nodes of each group of pods, with their pool.
-        hourly: USD an hour while all its pods run.
-        seconds: Longest time that it runs, all attempts together; None without a deadline.
-        idle_seconds: How long an empty node is kept afterwards.
-        day: Date of the oldest price.
-    """
-
-    nodes: tuple[str, ...]
-    hourly: Decimal
-    seconds: int | None
-    idle_seconds: int
-    day: str
+    nodes: tuple[str, ...]  # number and type of the nodes of each group of pods, with their pool
+    hourly: Decimal  # USD an hour while all its pods run
+    seconds: int | None  # longest time that it runs, all attempts together; None without a deadline
+    idle_seconds: int  # how long an empty node is kept afterwards
+    day: str  # date of the oldest price
 
     @property
     def most(self) -> Decimal | None:

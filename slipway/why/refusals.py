@@ -49,8 +49,7 @@ def _fixes() -> dict[str, str]:
 
 
 _CLAUSE: Final = re.compile(r"[:.] ")
-_BEGINS: Final = 10
-"""Characters by which the beginning of a fix is found: what follows may depend on the stack."""
+_BEGINS: Final = 10  # characters by which the beginning of a fix is found: what follows may depend on the stack
 
 
 def _amounts(match: Match) -> dict[str, dict[str, str]]:

@@ -83,8 +83,7 @@ def volume(claim: Object, spec: Object, others: Sequence[Object]) -> Object | No
 OF_ONE_JOB: Final = ("RestartJob", "RestartJobAndIgnoreMaxRestarts")
 """Actions of a JobSet's failure policy behind the feature gate RestartJob, which is off by default (jobset v0.12.0,
 pkg/features)."""
-IN_PLACE: Final = "InPlaceRestart"
-"""A restart strategy behind a gate of its own, also off."""
+IN_PLACE: Final = "InPlaceRestart"  # a restart strategy behind a gate of its own, also off
 ELASTIC: Final = "kueue.x-k8s.io/elastic-job"
 
 

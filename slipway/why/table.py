@@ -17,23 +17,14 @@ _FILE: Final = Path(__file__).with_name("messages.yaml")
 
 @dataclass(frozen=True, kw_only=True)
 class Says:
-    """One row.
+    """One row."""
 
-    Attributes:
-        says: Expression that a message matches.
-        layer: What holds the workload then.
-        never: Whether waiting does not help.
-        decoding: Of a finding: whether the API server refuses it before it asks any rule.
-        cause: What is wrong; `{0}` is what matched, `{1}` a group, `{message}` the message.
-        fix: The next step, with the same fields.
-    """
-
-    says: re.Pattern[str] = re.compile("")
-    layer: Layer
-    never: bool = False
-    decoding: bool = False
-    cause: str = "{message}"
-    fix: str = ""
+    says: re.Pattern[str] = re.compile("")  # expression that a message matches
+    layer: Layer  # what holds the workload then
+    never: bool = False  # whether waiting does not help
+    decoding: bool = False  # of a finding: whether the API server refuses it before it asks any rule
+    cause: str = "{message}"  # what is wrong; `{0}` is what matched, `{1}` a group, `{message}` the message
+    fix: str = ""  # the next step, with the same fields
 
 
 @dataclass(frozen=True)
@@ -42,8 +33,7 @@ class Finding:
 
     layer: Layer
     problem: Problem
-    decoding: bool = False
-    """Whether the API server refuses it before it asks any rule."""
+    decoding: bool = False  # whether the API server refuses it before it asks any rule
 
     @property
     def part(self) -> Part:
@@ -102,8 +92,6 @@ def said(component: str, message: str, fields: Mapping[str, str] | None = None) 
     """What a message of a component means; None if the table does not have it.
 
     Args:
-        component: Its key in the table.
-        message: The message.
         fields: More fields of causes and fixes.
     """
     text = " ".join(message.split())

@@ -22,25 +22,16 @@ class Pin:
 class AddonFacts:
     """Facts about one add-on."""
 
-    name: str
-    """Name in EKS."""
+    name: str  # name in EKS
     namespace: str
-    service_accounts: tuple[str, ...]
-    """Accounts of its pods; the first is the one that calls AWS."""
-    policy: str | None
-    """Path and name of its AWS managed policy; None if it does not call AWS or AWS has none."""
-    calls_aws: bool
-    """Whether its pods call AWS with a role of their own."""
-    before_compute: bool
-    """Nodes or pods can't start well without it: install it before the first node group."""
-    needs_nodes: bool
-    """It becomes ACTIVE only when its pods run on a node: install it after the first node group."""
-    why: str
-    """Reason for the order."""
-    minimum: str | None
-    """Oldest version that works with the platform's configuration and permissions; None if unknown."""
-    pins: Mapping[str, Pin]
-    """Pinned version by Kubernetes version; AWS's default if there is none."""
+    service_accounts: tuple[str, ...]  # accounts of its pods; the first is the one that calls AWS
+    policy: str | None  # path and name of its AWS managed policy; None if it does not call AWS or AWS has none
+    calls_aws: bool  # whether its pods call AWS with a role of their own
+    before_compute: bool  # nodes or pods can't start well without it: install it before the first node group
+    needs_nodes: bool  # it becomes ACTIVE only when its pods run on a node: install it after the first node group
+    why: str  # reason for the order
+    minimum: str | None  # oldest version that works with the platform's configuration and permissions; None if unknown
+    pins: Mapping[str, Pin]  # pinned version by Kubernetes version; AWS's default if there is none
 
     def version(self, kubernetes: str) -> str | None:
         """Pinned version for a Kubernetes version; None if AWS's default applies."""

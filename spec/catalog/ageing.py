@@ -28,17 +28,11 @@ _REFRESH: Final[Mapping[str, str]] = {
 
 @dataclass(frozen=True)
 class Aged:
-    """Facts of one file that are old.
+    """Facts of one file that are old."""
 
-    Attributes:
-        what: The file, or what the facts are about.
-        found: How many of its dates are old, and the oldest.
-        fix: Command or step that refreshes them.
-    """
-
-    what: str
-    found: str
-    fix: str
+    what: str  # the file, or what the facts are about
+    found: str  # how many of its dates are old, and the oldest
+    fix: str  # command or step that refreshes them
 
     def __str__(self) -> str:
         return f"{self.what}: {self.found}. To refresh: {self.fix}."

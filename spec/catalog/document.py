@@ -10,8 +10,7 @@ from typing import Any, Final
 
 from spec import strict_yaml
 
-FOLDER: Final = "spec/catalog/data"
-"""Where the files are in a checkout."""
+FOLDER: Final = "spec/catalog/data"  # where the files are in a checkout
 _WIDTH: Final = 120
 
 

@@ -16,8 +16,7 @@ KARPENTER: Final = frozenset(
 )
 """Set by Karpenter (karpenter-provider-aws v1.14.1, pkg/utils/utils.go, GetTags; `Name` and the NodeClaim by
 pkg/controllers/nodeclaim/tagging). `eks:eks-cluster-name` can't be set in an EC2NodeClass: its CRD refuses that."""
-OWNER: Final = "kubernetes.io/cluster/"
-"""Begins the key of a tag that both set, with the cluster's name."""
+OWNER: Final = "kubernetes.io/cluster/"  # begins the key of a tag that both set, with the cluster's name
 
 
 def carried(key: str, *, managed: bool, elastic: bool) -> bool:
@@ -25,8 +24,6 @@ def carried(key: str, *, managed: bool, elastic: bool) -> bool:
 
     Args:
         key: Key of the tag.
-        managed: Whether there are managed node groups.
-        elastic: Whether there are nodes of Karpenter.
     """
     by_either = key.startswith(OWNER) and (managed or elastic)
     return by_either or (managed and key in MANAGED) or (elastic and key in KARPENTER)

@@ -33,8 +33,7 @@ class EksVersion:
 
 _DOCUMENT: Final = load("kubernetes.yaml")
 SOURCE: Final[Source] = source(_DOCUMENT)
-DEFAULT: Final[str] = _DOCUMENT["default"]
-"""Version of stacks that set none."""
+DEFAULT: Final[str] = _DOCUMENT["default"]  # version of stacks that set none
 VERSIONS: Final[Mapping[str, EksVersion]] = MappingProxyType(
     {name: EksVersion(name, **days) for name, days in _DOCUMENT["versions"].items()}
 )

@@ -10,32 +10,23 @@ from spec.catalog.document import Source, load, source
 
 _DOCUMENT: Final = load("mig.yaml")
 SOURCE: Final[Source] = source(_DOCUMENT)
-COMPUTE_SLICES: Final[int] = _DOCUMENT["compute_slices"]
-"""Compute slices of a GPU that supports MIG."""
-MEMORY_SLICES: Final[int] = _DOCUMENT["memory_slices"]
-"""Memory slices of a GPU that supports MIG."""
+COMPUTE_SLICES: Final[int] = _DOCUMENT["compute_slices"]  # compute slices of a GPU that supports MIG
+MEMORY_SLICES: Final[int] = _DOCUMENT["memory_slices"]  # memory slices of a GPU that supports MIG
 DISABLED: Final = "all-disabled"
 BALANCED: Final = "all-balanced"
-OWN: Final = "slipway"
-"""Prefix of the names of layouts that are not mig-parted's."""
+OWN: Final = "slipway"  # prefix of the names of layouts that are not mig-parted's
 
 
 @dataclass(frozen=True)
 class Profile:
     """Size of a GPU instance."""
 
-    name: str
-    """NVIDIA's name: `1g.10gb`, `1g.10gb+me` with the media engines."""
-    compute: int
-    """Compute slices of an instance."""
-    memory: int
-    """Memory slices of an instance."""
-    maximum: int
-    """Maximum number of instances on one GPU."""
-    starts: tuple[int, ...]
-    """Memory slices at which an instance can start."""
-    memory_mib: int
-    """Memory of an instance in MiB: NVML's where that is known, else its eighths of the GPU's."""
+    name: str  # NVIDIA's name: `1g.10gb`, `1g.10gb+me` with the media engines
+    compute: int  # compute slices of an instance
+    memory: int  # memory slices of an instance
+    maximum: int  # maximum number of instances on one GPU
+    starts: tuple[int, ...]  # memory slices at which an instance can start
+    memory_mib: int  # memory of an instance in MiB: NVML's where that is known, else its eighths of the GPU's
 
 
 def _profiles(gpu: str, kinds: Mapping[str, str]) -> Mapping[str, Profile]:

@@ -19,10 +19,8 @@ class NameLimit:
     kind: str
     shortest: int
     longest: int
-    pattern: str
-    """Regular expression for the whole name."""
-    origin: str
-    """Source of the limit: `botocore` shape, or a quotation of the documentation."""
+    pattern: str  # regular expression for the whole name
+    origin: str  # source of the limit: `botocore` shape, or a quotation of the documentation
 
     def problem(self, name: str, *, autonamed: bool = False) -> str | None:
         """What is wrong with a name, optionally with Pulumi's suffix; None if it is valid."""

@@ -15,8 +15,7 @@ from typing import Any, Final
 from spec.catalog import instances
 from spec.catalog.document import Source, load, source
 
-HOURS_PER_MONTH: Final = Decimal(730)
-"""Hours of a month in AWS's calculators (365 days of 24 hours, over 12)."""
+HOURS_PER_MONTH: Final = Decimal(730)  # hours of a month in AWS's calculators (365 days of 24 hours, over 12)
 ON_DEMAND_SOURCE: Final = next(each for each in instances.SOURCES if "karpenter" in each.text.lower())
 """Source of the on-demand prices that are with the instance types."""
 
@@ -26,11 +25,9 @@ class Price:
     """On-demand price of one unit."""
 
     usd: Decimal
-    unit: str
-    """`hour`, `zone-hour`, `LCU-hour`, `month`, `GB`, `GB-month`, `request`, `IOPS-month`, `MiBps-month`."""
+    unit: str  # `hour`, `zone-hour`, `LCU-hour`, `month`, `GB`, `GB-month`, `request`, `IOPS-month`, `MiBps-month`
     source: Source
-    per: int = 1
-    """Number of units of the price: a million requests."""
+    per: int = 1  # number of units of the price: a million requests
 
     @property
     def monthly(self) -> Decimal:
@@ -54,8 +51,7 @@ class SpotDiscount:
 
     low: Decimal
     high: Decimal
-    types: Mapping[str, Decimal]
-    """Discounts of the source, by instance type."""
+    types: Mapping[str, Decimal]  # discounts of the source, by instance type
     source: Source
 
 
@@ -64,13 +60,10 @@ class Book:
     """All prices of one region."""
 
     region: str
-    prices: Mapping[str, Price]
-    """Prices by item."""
-    unpriced: Mapping[str, str]
-    """Items without a dated price, and the reason: shown as unpriced, never as zero."""
+    prices: Mapping[str, Price]  # prices by item
+    unpriced: Mapping[str, str]  # items without a dated price, and the reason: shown as unpriced, never as zero
     spot: SpotDiscount
-    on_demand: Mapping[str, Price] = field(default_factory=dict)
-    """Prices of instance types in the file itself."""
+    on_demand: Mapping[str, Price] = field(default_factory=dict)  # prices of instance types in the file itself
 
     def get(self, name: str) -> Price:
         """Return the price of that name; a KeyError gives the reason if there is none."""
@@ -129,10 +122,8 @@ def _others() -> Mapping[str, Price]:
     return {name: Price(Decimal(usd), "hour", of_all) for name, usd in document["usd_per_hour"].items()}
 
 
-HERE: Final = read(load("prices.yaml"))
-"""Prices of `REGION`."""
-REGION: Final = HERE.region
-"""The one region whose prices are always available."""
+HERE: Final = read(load("prices.yaml"))  # prices of `REGION`
+REGION: Final = HERE.region  # the one region whose prices are always available
 PRICES: Final = HERE.prices
 UNPRICED: Final = HERE.unpriced
 SPOT: Final = HERE.spot

@@ -15,17 +15,11 @@ _G: Final = ("g", "vt")
 
 @dataclass(frozen=True)
 class Quota:
-    """A quota in Service Quotas.
+    """A quota in Service Quotas."""
 
-    Attributes:
-        service: Its service code: `ec2`.
-        code: Its quota code: `L-417A185B`.
-        name: Its name there.
-    """
-
-    service: str
-    code: str
-    name: str
+    service: str  # its service code: `ec2`
+    code: str  # its quota code: `L-417A185B`
+    name: str  # its name there
 
 
 def _quota(entry: Mapping[str, Any]) -> Quota:

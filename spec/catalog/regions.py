@@ -14,10 +14,8 @@ class Region:
     """A region, and the zones that an account may find in it."""
 
     name: str
-    partition: str
-    """First part of ARNs after `arn:`: `aws`, `aws-cn`, `aws-us-gov`, ..."""
-    dns_suffix: str
-    """Domain of the partition's endpoints: `amazonaws.com`."""
+    partition: str  # first part of ARNs after `arn:`: `aws`, `aws-cn`, `aws-us-gov`, ..
+    dns_suffix: str  # domain of the partition's endpoints: `amazonaws.com`
     zones: tuple[str, ...]
     """Names of zones, sorted: those seen in some account, and the first letters for as many zone IDs as AWS lists. An
     account may have fewer. Empty if no source lists them."""
@@ -30,8 +28,7 @@ _IDS: Final = load("zone-ids.yaml")
 SOURCES: Final[tuple[Source, ...]] = (source(_SEEN), source(_IDS))
 
 
-WITHOUT_EKS: Final = frozenset(_IDS["without_eks"])
-"""IDs of zones in which EKS refuses subnets of a cluster."""
+WITHOUT_EKS: Final = frozenset(_IDS["without_eks"])  # IDs of zones in which EKS refuses subnets of a cluster
 
 
 def _region(name: str, partition: str, suffix: str, seen: list[str]) -> Region:
@@ -48,8 +45,7 @@ REGIONS: Final[Mapping[str, Region]] = MappingProxyType(
     }
 )
 """All regions by name."""
-NAMES: Final = f"one of {', '.join(sorted(REGIONS))}"
-"""All names, for an error about another one."""
+NAMES: Final = f"one of {', '.join(sorted(REGIONS))}"  # all names, for an error about another one
 
 
 def get(region: str) -> Region:

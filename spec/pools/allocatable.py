@@ -29,19 +29,12 @@ training on Amazon EKS with Elastic Fabric Adapter", the example for p5.48xlarge
 
 @dataclass(frozen=True, kw_only=True)
 class Allocatable:
-    """Resources that users' pods can request on one node.
+    """Resources that users' pods can request on one node."""
 
-    Attributes:
-        instance_type: The machine.
-        cpu_millis: Thousandths of a vCPU.
-        memory_mib: Memory, huge pages included.
-        devices: Extended resources, by name.
-    """
-
-    instance_type: str
-    cpu_millis: int
-    memory_mib: int
-    devices: Mapping[str, int]
+    instance_type: str  # the machine
+    cpu_millis: int  # thousandths of a vCPU
+    memory_mib: int  # memory, huge pages included
+    devices: Mapping[str, int]  # extended resources, by name
 
     @property
     def amounts(self) -> dict[str, Decimal]:
@@ -51,8 +44,7 @@ class Allocatable:
 
 
 Amounts = Mapping[str, Decimal]
-WHOLE: Final = "node"
-"""A resource of which each node has one: what requests it shares its node with nothing that does."""
+WHOLE: Final = "node"  # a resource of which each node has one: what requests it shares its node with nothing that does
 _PODS: Final = 110
 
 

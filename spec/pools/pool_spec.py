@@ -24,72 +24,46 @@ from spec.settings.pools import Pool, Provisioner, Role
 
 @dataclass(frozen=True, kw_only=True)
 class MigGeometry:
-    """How every GPU of a pool is partitioned.
+    """How every GPU of a pool is partitioned."""
 
-    Attributes:
-        config: Name of the layout: one of mig-parted's, or `spec.catalog.mig.own_name` for one of the stack's own.
-        profiles: Instances by profile on one GPU; empty where GPUs stay whole (`all-disabled`).
-    """
-
-    config: str
-    profiles: Mapping[str, int]
+    config: str  # name of the layout: one of mig-parted's, or `spec.catalog.mig.own_name` for one of the stack's own
+    profiles: Mapping[str, int]  # instances by profile on one GPU; empty where GPUs stay whole (`all-disabled`)
 
 
 @dataclass(frozen=True, kw_only=True)
 class GpuSharing:
-    """How the GPUs of a pool, or their MIG instances, are shared.
+    """How the GPUs of a pool, or their MIG instances, are shared."""
 
-    Attributes:
-        mode: In turns or at the same time.
-        replicas: Pods per GPU or MIG instance.
-        config: Name of the device plugin's configuration, and value of the node label that selects it.
-    """
-
-    mode: Literal["time-slicing", "mps"]
-    replicas: int
-    config: str
+    mode: Literal["time-slicing", "mps"]  # in turns or at the same time
+    replicas: int  # pods per GPU or MIG instance
+    config: str  # name of the device plugin's configuration, and value of the node label that selects it
 
 
 @dataclass(frozen=True, kw_only=True)
 class PoolSpec:
-    """One pool of nodes, resolved.
+    """One pool of nodes, resolved."""
 
-    Attributes:
-        name: Key of the pool in the stack file.
-        settings: Settings of the pool, for values that need no resolution: disk, update, disruption.
-        instance_types: Types in the order of the file, which is the order in which EKS tries on-demand types.
-        gpu: Model of its GPUs; None for a CPU pool.
-        gpu_count: GPUs of one machine.
-        mig: How they are partitioned; None without MIG settings.
-        sharing: How pods share them; None if each pod has its own.
-        efa_count: Elastic Fabric Adapters of every machine.
-        zones: Names of its zones, sorted: those that offer its types, where the stack declares zone IDs.
-        kubernetes: Minor version of its nodes.
-        ami_release: Release of its AMI: its own, or the cluster's if that is of its system and version; None for the
-            latest.
-        labels: Labels of its nodes, sorted by key.
-        taints: Taints of its nodes, sorted by key.
-        resources: Extended resources that one node offers, sorted by name: GPUs or MIG instances, each as often as it
-            is shared, and EFA.
-        fallbacks: Capacity that is tried after the pool's own, in this order, each as a pool whose nodes have the
-            labels, taints and resources of this one.
-    """
-
-    name: str
-    settings: Pool
+    name: str  # key of the pool in the stack file
+    settings: Pool  # settings of the pool, for values that need no resolution: disk, update, disruption
     instance_types: tuple[InstanceType, ...]
-    gpu: GpuModel | None
-    gpu_count: int
-    mig: MigGeometry | None
-    sharing: GpuSharing | None
-    efa_count: int
-    zones: tuple[str, ...]
-    kubernetes: str
+    """Types in the order of the file, which is the order in which EKS tries on-demand types."""
+    gpu: GpuModel | None  # model of its GPUs; None for a CPU pool
+    gpu_count: int  # GPUs of one machine
+    mig: MigGeometry | None  # how they are partitioned; None without MIG settings
+    sharing: GpuSharing | None  # how pods share them; None if each pod has its own
+    efa_count: int  # Elastic Fabric Adapters of every machine
+    zones: tuple[str, ...]  # names of its zones, sorted: those that offer its types, where the stack declares zone IDs
+    kubernetes: str  # minor version of its nodes
     ami_release: str | None
-    labels: Mapping[str, str]
-    taints: tuple[Taint, ...]
+    """Release of its AMI: its own, or the cluster's if that is of its system and version; None for the latest."""
+    labels: Mapping[str, str]  # labels of its nodes, sorted by key
+    taints: tuple[Taint, ...]  # taints of its nodes, sorted by key
     resources: Mapping[str, int]
+    """Extended resources that one node offers, sorted by name: GPUs or MIG instances, each as often as it is shared,
+    and EFA."""
     fallbacks: tuple[PoolSpec, ...] = ()
+    """Capacity that is tried after the pool's own, in this order, each as a pool whose nodes have the labels, taints
+    and resources of this one."""
 
     @property
     def pool(self) -> str:
@@ -236,21 +210,13 @@ GP3_MIBPS: Final = 125
 
 @dataclass(frozen=True, kw_only=True)
 class Volume:
-    """One EBS volume of a machine.
+    """One EBS volume of a machine."""
 
-    Attributes:
-        device: Device name in EC2.
-        size_gib: Size in GiB.
-        iops: I/O operations per second.
-        throughput_mibps: Throughput in MiB/s.
-        holds_data: Whether images, logs and scratch space are on it, and not only the operating system.
-    """
-
-    device: str
-    size_gib: int
-    iops: int
-    throughput_mibps: int
-    holds_data: bool
+    device: str  # device name in EC2
+    size_gib: int  # size in GiB
+    iops: int  # i/O operations per second
+    throughput_mibps: int  # throughput in MiB/s
+    holds_data: bool  # whether images, logs and scratch space are on it, and not only the operating system
 
 
 def volumes(spec: PoolSpec) -> tuple[Volume, ...]:

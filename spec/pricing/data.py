@@ -12,10 +12,8 @@ from spec.settings.platform import Platform
 from spec.settings.storage import Lustre
 
 BUCKETS = ("checkpoints", "logs", "models", "raw", "state")
-LUSTRE_MBPS = 250
-"""Throughput of PERSISTENT_2 if unset (`spec.settings.storage.Lustre`)."""
-ALERTMANAGER_GIB = 1
-"""Volume of each Alertmanager (`components.addons.kube_prometheus_stack`)."""
+LUSTRE_MBPS = 250  # throughput of PERSISTENT_2 if unset (`spec.settings.storage.Lustre`)
+ALERTMANAGER_GIB = 1  # volume of each Alertmanager (`components.addons.kube_prometheus_stack`)
 
 
 def data(platform: Platform, pricer: Pricer) -> Iterator[Item]:

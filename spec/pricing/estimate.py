@@ -25,7 +25,6 @@ def estimate(platform: Platform, today: date | None = None) -> Estimate:
     """Price everything of a stack that costs money.
 
     Args:
-        platform: Valid settings.
         today: Day that decides whether a Kubernetes version is in extended support; that of `spec.clock`
             where not given.
     """
@@ -150,8 +149,6 @@ def bill_facts(
         expected: USD per hour with schedules, Spot and the use that the settings declare.
         ceiling: USD per hour with everything at its maximum.
         pools: USD per hour of each pool at its maximum.
-        specs: Pools by name.
-        limits: Limits of the settings.
     """
     return {
         "floorUsdPerHour": _usd(floor),

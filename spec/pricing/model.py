@@ -52,37 +52,21 @@ class Amounts:
 class Line:
     """One billable item.
 
-    `service`, `pool` and `item` together identify it, and stay the same when its count or price changes.
+    `service`, `pool` and `item` together identify it, and stay the same when its count or price changes."""
 
-    Attributes:
-        service: Service of the bill: `EC2`, `EBS`, `NAT`, ... (`spec.pricing.services`).
-        item: Description for a reader, without counts and types, which are in `note`.
-        pool: Pool that it belongs to, or None.
-        unit: Unit of the counts: `node`, `gateway`, `GB`.
-        minimum: Units that always run, with a schedule on average over a week.
-        typical: Expected units, on average over a week.
-        maximum: Units at the upper bounds of the settings.
-        low: Lowest price of a unit for an hour, USD; it differs from `high` for Spot.
-        usual: Expected price of a unit for an hour, USD.
-        high: Highest price of a unit for an hour, USD.
-        source: Source and date of the price.
-        note: Details for a reader: types, zones, assumptions.
-        shares: Teams and their parts of the line; the rest is the platform's.
-    """
-
-    service: str
-    item: str
-    pool: str | None = None
-    unit: str
-    minimum: Decimal
-    typical: Decimal
-    maximum: Decimal
-    low: Decimal
-    usual: Decimal
-    high: Decimal
-    source: Source
-    note: str = ""
-    shares: tuple[tuple[str, Fraction], ...] = ()
+    service: str  # service of the bill: `EC2`, `EBS`, `NAT`, ... (`spec.pricing.services`)
+    item: str  # description for a reader, without counts and types, which are in `note`
+    pool: str | None = None  # pool that it belongs to, or None
+    unit: str  # unit of the counts: `node`, `gateway`, `GB`
+    minimum: Decimal  # units that always run, with a schedule on average over a week
+    typical: Decimal  # expected units, on average over a week
+    maximum: Decimal  # units at the upper bounds of the settings
+    low: Decimal  # lowest price of a unit for an hour, USD; it differs from `high` for Spot
+    usual: Decimal  # expected price of a unit for an hour, USD
+    high: Decimal  # highest price of a unit for an hour, USD
+    source: Source  # source and date of the price
+    note: str = ""  # details for a reader: types, zones, assumptions
+    shares: tuple[tuple[str, Fraction], ...] = ()  # teams and their parts of the line; the rest is the platform's
 
     @property
     def key(self) -> tuple[str, str, str]:
@@ -219,8 +203,7 @@ class Pricer:
     """Creates lines with the prices of a region."""
 
     book: Book
-    day: date = field(default_factory=clock.today)
-    """Day of the estimate, which is that of prices of the stack file."""
+    day: date = field(default_factory=clock.today)  # day of the estimate, which is that of prices of the stack file
 
     def line(  # noqa: PLR0913 - a line has that many parts
         self,
@@ -264,13 +247,10 @@ class Pricer:
         """An item that is billed by monthly use; unpriced if no use is declared.
 
         Args:
-            service: Service of the bill.
-            item: Description.
             name: Name of the price in the catalog.
             unit: Unit of the amount.
             amount: Units per month; None if no use is declared.
             setting: Path of the setting that declares the use.
-            note: Details for a reader.
         """
         if amount is not None:
             return self.line(service, item, name, unit, minimum=0, typical=amount, note=note or "declared use")

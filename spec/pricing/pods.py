@@ -21,21 +21,14 @@ UNKNOWN: Final = Decimal("Infinity")
 
 @dataclass(frozen=True, kw_only=True)
 class StartedNode:
-    """A node that a pool starts.
+    """A node that a pool starts."""
 
-    Attributes:
-        kind: Instance type.
-        market: Purchase option.
-        running: Nodes that the pool always has, which cost the same with and without the workload.
-        idle_seconds: How long Karpenter keeps it without pods; 0 on a managed group, whose autoscaler decides.
-        price: Lowest, expected and highest price of the node, with source and date; None without a dated price.
-    """
-
-    kind: str
-    market: Market
-    running: int
-    idle_seconds: int
+    kind: str  # instance type
+    market: Market  # purchase option
+    running: int  # nodes that the pool always has, which cost the same with and without the workload
+    idle_seconds: int  # how long Karpenter keeps it without pods; 0 on a managed group, whose autoscaler decides
     price: Line | None
+    """Lowest, expected and highest price of the node, with source and date; None without a dated price."""
 
     @property
     def hourly(self) -> Decimal:
@@ -91,8 +84,7 @@ def device_prices(platform: Platform) -> dict[str, dict[str, int]]:
     return found
 
 
-_JOB_HOURS: Final = 72
-"""Three days: a tenth of a month, as of a budget."""
+_JOB_HOURS: Final = 72  # three days: a tenth of a month, as of a budget
 
 
 def job_usd(platform: Platform) -> dict[str, int]:
@@ -119,8 +111,6 @@ def nodes_for(spec: PoolSpec, platform: Platform, groups: Sequence[tuple[Amounts
     pool may not have so many, it is a node as large as the pods need on its maximum of nodes.
 
     Args:
-        spec: The pool.
-        platform: The platform, for its Region, use and discounts.
         groups: What one pod requests (CPU in vCPUs, memory in bytes, devices), and number of pods that run at the same
             time, of each group.
     """

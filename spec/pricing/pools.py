@@ -25,23 +25,14 @@ METRICS: Final = 7
 
 @dataclass(frozen=True, kw_only=True)
 class Running:
-    """Number of running nodes of a pool.
+    """Number of running nodes of a pool."""
 
-    Attributes:
-        minimum: Minimum, on average over a week.
-        typical: Average, as declared.
-        maximum: Maximum at any time.
-        declared: Whether its use is declared.
-        use: Declared use, if any.
-        spot: Average Spot discount, as a share; None for the middle of the catalog's range.
-    """
-
-    minimum: Decimal
-    typical: Decimal
-    maximum: Decimal
-    declared: bool = False
-    use: PoolUse | None = None
-    spot: Decimal | None = None
+    minimum: Decimal  # minimum, on average over a week
+    typical: Decimal  # average, as declared
+    maximum: Decimal  # maximum at any time
+    declared: bool = False  # whether its use is declared
+    use: PoolUse | None = None  # declared use, if any
+    spot: Decimal | None = None  # average Spot discount, as a share; None for the middle of the catalog's range
 
 
 def running(spec: PoolSpec, platform: Platform | None = None) -> Running:
@@ -219,8 +210,7 @@ def _named(known: dict[InstanceType, prices.Price]) -> str:
 
 WEEK: Final = 168
 _DAY: Final = 24 * 60
-_FIRST: Final = date(2026, 1, 5)
-"""A Monday; the 364 days from it are 52 whole weeks."""
+_FIRST: Final = date(2026, 1, 5)  # a Monday; the 364 days from it are 52 whole weeks
 _DAYS: Final = 364
 _WORDS: Final[Mapping[str, int]] = {
     **{name: at for at, name in enumerate(("SUN", "MON", "TUE", "WED", "THU", "FRI", "SAT"))},
@@ -244,8 +234,6 @@ def average(minimum: int, use: PoolUse, on: Fraction) -> Decimal:
     """Average number of nodes over a week.
 
     Args:
-        minimum: Minimum of the pool, which runs while no schedule stops it.
-        use: Declared use of the pool.
         on: Part of the time in which no schedule stops it.
     """
     running = on * WEEK

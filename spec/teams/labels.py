@@ -8,14 +8,11 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     from spec.settings.teams import Team, TeamNamespace
 
-TEAM: Final = "platform.slipway/team"
-"""Label of namespaces and pods: their team."""
+TEAM: Final = "platform.slipway/team"  # label of namespaces and pods: their team
 PROJECT: Final = "platform.slipway/project"
 COST_CENTER: Final = "platform.slipway/cost-center"
-JOB: Final = "platform.slipway/job"
-"""Label of the pods of a job: its name."""
-PURPOSE: Final = "platform.slipway/purpose"
-"""Label of namespaces: their purpose."""
+JOB: Final = "platform.slipway/job"  # label of the pods of a job: its name
+PURPOSE: Final = "platform.slipway/purpose"  # label of namespaces: their purpose
 SERVING: Final = "platform.slipway/serving"
 """Label `true` of pods that load balancers may reach; pods of KServe have a label of KServe instead."""
 S3_URI: Final = "platform.slipway/s3-uri"
@@ -54,8 +51,7 @@ PRIORITIES: Final = "platform.slipway/priorities"
 """Annotation of a namespace: the priority classes of its team, separated by commas."""
 
 
-JOB_USD: Final = "platform.slipway/job-usd"
-"""Annotation of a namespace: the most that one job may cost, in USD."""
+JOB_USD: Final = "platform.slipway/job-usd"  # annotation of a namespace: the most that one job may cost, in USD
 
 
 def notes_of_namespace(settings: Team, most: int | None) -> dict[str, str]:

@@ -7,16 +7,14 @@ between them. Names and ports that clients know are those of github.com/kubeflow
 from collections.abc import Mapping
 from typing import Final
 
-NAMESPACE: Final = "kubeflow-pipelines"
-"""Namespace of the servers."""
+NAMESPACE: Final = "kubeflow-pipelines"  # namespace of the servers
 ROLE: Final = "slipway-kubeflow-pipelines"
 """ClusterRole of a server; it is bound only in the namespace of its pipelines."""
 STEPS: Final = "slipway-kubeflow-pipelines-steps"
 """ClusterRole of what runs in the pods of steps beside a component: driver and launcher."""
 LAUNCHER: Final = "kfp-launcher"
 """ConfigMap in which driver and launcher find the root of artifacts (backend/src/v2/config/env.go)."""
-LABEL: Final = "app.kubernetes.io/instance"
-"""Label of a server's pod with its name."""
+LABEL: Final = "app.kubernetes.io/instance"  # label of a server's pod with its name
 PORTS: Final[Mapping[str, int]] = {"http": 8888, "grpc": 8887, "metadata": 8080}
 """Ports of a server's pod: the API, the API by gRPC, and metadata."""
 ALIASES: Final = ("metadata-grpc-service", "ml-pipeline")

@@ -33,7 +33,6 @@ def amounts(spec: PoolSpec, share: int) -> dict[str, int]:
     """Resources of a share of a pool.
 
     Args:
-        spec: The pool.
         share: Whole GPUs of a GPU pool, vCPUs of a CPU pool.
     """
     node_resources = {CPU: 0, MEMORY: 0}

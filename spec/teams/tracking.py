@@ -6,12 +6,10 @@ the network policies between them, and the model servers that read it.
 
 from typing import Final
 
-NAMESPACE: Final = "mlflow"
-"""Namespace of the servers; also the directory of tracked files below a team's prefix."""
+NAMESPACE: Final = "mlflow"  # namespace of the servers; also the directory of tracked files below a team's prefix
 VARIABLE: Final = "MLFLOW_TRACKING_URI"
 """Environment variable from which MLflow's clients take the address (mlflow.org, "Tracking Server")."""
-PORT: Final = 5000
-"""Port of the servers' pods; their Services have port 80."""
+PORT: Final = 5000  # port of the servers' pods; their Services have port 80
 
 
 def server(team: str) -> str:

@@ -50,20 +50,6 @@ def test_what_could_mislead_a_reader_is_an_error_with_its_place(text: str, probl
     assert caught.value.problem_mark.line + 1 == line
 
 
-def test_rows_have_the_place_at_which_they_begin(tmp_path: Path) -> None:
-    file = tmp_path / "table.yaml"
-    file.write_text("# A table.\n- {id: 1,\n   what: x}\n\n- [2]\n", encoding="utf-8")
-    assert list(strict_yaml.rows(file)) == [("table.yaml:2", {"id": 1, "what": "x"}), ("table.yaml:5", [2])]
-
-
-@pytest.mark.parametrize("text", ["a: 1\n", "text\n", ""])
-def test_a_table_that_is_no_list_is_an_error(tmp_path: Path, text: str) -> None:
-    file = tmp_path / "table.yaml"
-    file.write_text(text, encoding="utf-8")
-    with pytest.raises(yaml.YAMLError, match=r"table\.yaml must be a list"):
-        list(strict_yaml.rows(file))
-
-
 BOMB = "\n".join(["a0: &a0 [lol, lol]", *(f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 10)}]" for n in range(1, 9))])
 
 

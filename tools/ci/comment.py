@@ -18,12 +18,9 @@ from tools.ci import github
 
 AUTHOR: Final = "github-actions[bot]"
 """The author of GITHUB_TOKEN's comments; comments of other authors are never changed."""
-LONGEST: Final = 60_000
-"""Characters; GitHub accepts 65,536."""
-MOST: Final = 8
-"""Stacks in a comment: the author of a pull request may upload any number of artifacts."""
-MARKER: Final = "<!-- slipway-report -->"
-"""The first line of the comment, which identifies it."""
+LONGEST: Final = 60_000  # characters; GitHub accepts 65,536
+MOST: Final = 8  # stacks in a comment: the author of a pull request may upload any number of artifacts
+MARKER: Final = "<!-- slipway-report -->"  # the first line of the comment, which identifies it
 _MARKERS: Final = re.compile(r"\A<!-- slipway-report:[a-z][a-z0-9-]{0,40} -->\n?")
 _HIDDEN: Final = re.compile(r"[\x00-\x08\x0b-\x1f\x7f\u202a-\u202e\u2066-\u2069]")
 """Control characters, and those that turn the direction of text."""
@@ -82,8 +79,7 @@ UNNAMED: Final = re.compile(
     r"(?:[^/]+/)*[^/]+\.md|(?:docs|examples|tests)/.*|stacks/Pulumi\.[^/]+\.yaml|policies/(?:levels/.*|suppressions\.yaml)"
 )
 """Files that neither judge a change nor run in a deployment; a test compares them with policies/review.py."""
-SHOWN: Final = 50
-"""Files that are listed; the rest is a number."""
+SHOWN: Final = 50  # files that are listed; the rest is a number
 MOST_FILES: Final = 3000
 """Files that the API lists of a pull request (docs.github.com, REST, "List pull requests files", 2026-11-29)."""
 

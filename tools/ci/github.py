@@ -12,8 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final, Protocol
 
-LARGEST: Final = 50_000_000
-"""Maximum size of an artifact in bytes, compressed; the page of a stack is below 1 MB."""
+LARGEST: Final = 50_000_000  # maximum size of an artifact in bytes, compressed; the page of a stack is below 1 MB
 LONGEST: Final = 200_000
 """Maximum size of one file in bytes; a comment has 65,536 characters at most (docs.github.com, REST, 2026-11-21)."""
 _REPOSITORY: Final = re.compile(r"[A-Za-z0-9_.-]+/[A-Za-z0-9_.-]+")

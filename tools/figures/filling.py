@@ -25,10 +25,8 @@ from spec.pools.keys import GPU
 from spec.quantities import CPU, MEMORY
 from tools.figures.plain import NAMESPACE, QUEUE, everything
 
-ARRIVED: Final = 1.3
-"""GPUs that the pods ask for, of those of the nodes: the paper's."""
-PAPER: Final = {"FGD": 0.954, "best fit": 0.931, "random": 0.879}
-"""GPUs allocated then, by the paper."""
+ARRIVED: Final = 1.3  # GPUs that the pods ask for, of those of the nodes: the paper's
+PAPER: Final = {"FGD": 0.954, "best fit": 0.931, "random": 0.879}  # GPUs allocated then, by the paper
 WHOLE: Final = "kube-scheduler, whole GPUs"
 FILLED: Final = "kube-scheduler with MostAllocated, whole GPUs"
 PARTS: Final = "kube-scheduler, parts that may lie on two GPUs"
@@ -40,8 +38,7 @@ UNITS: Final[Mapping[str, Callable[[Mapping[str, str]], tuple[int, int]]]] = {
 """Units of the device that a pod requests, and that one GPU has."""
 _SCORING: Final = {"type": "MostAllocated", "resources": [{"name": GPU, "weight": GPU_WEIGHT}]}
 _FILLS: Final = {"nodeResourcesFit": {"scoringStrategy": _SCORING}}
-_STEP: Final = 10
-"""Virtual seconds between two pods: Kueue looks at one a second at most after a change."""
+_STEP: Final = 10  # virtual seconds between two pods: Kueue looks at one a second at most after a change
 
 
 def arrivals(pods: Sequence[Mapping[str, str]], gpus: int, seed: int) -> list[Mapping[str, str]]:

@@ -17,28 +17,18 @@ from slipway.replay.steps import percentile
 
 @dataclass(frozen=True, kw_only=True)
 class Request:
-    """A job, as the fleet sees it.
+    """A job, as the fleet sees it."""
 
-    Attributes:
-        submitted: Seconds after the start.
-        duration: Seconds that it runs.
-        pods: Its pods, which start together.
-        each: What each pod takes of a node: GPUs, or thousandths of a CPU and MiB of memory.
-    """
-
-    submitted: float
-    duration: float
-    pods: int
-    each: tuple[int, ...]
+    submitted: float  # seconds after the start
+    duration: float  # seconds that it runs
+    pods: int  # its pods, which start together
+    each: tuple[int, ...]  # what each pod takes of a node: GPUs, or thousandths of a CPU and MiB of memory
 
 
 def starts(jobs: Sequence[Request], nodes: int, node: tuple[int, ...], until: float) -> list[float]:
     """When each job starts; infinity for one that does not until the end.
 
     Args:
-        jobs: Jobs in the order of their submission.
-        nodes: Number of nodes.
-        node: What one of them has.
         until: Seconds after the start that end it.
     """
     free = [node] * nodes

@@ -30,12 +30,9 @@ from spec import strict_yaml
 ROOT: Final = Path(__file__).resolve().parents[2]
 CATALOG: Final = ROOT / "spec/catalog/data/architectures.yaml"
 CASES: Final = Path(__file__).with_name("gpu_memory.yaml")
-WAITING: Final = 4
-"""Processes that import PyTorch while another one measures: that takes longer than most cases."""
-ANSWER: Final = 16
-"""Tokens that `generate` adds to a prompt."""
-WIDE: Final = frozenset({"fp32", "amp-bf16"})
-"""Precisions whose weights are in 32 bits."""
+WAITING: Final = 4  # processes that import PyTorch while another one measures: that takes longer than most cases
+ANSWER: Final = 16  # tokens that `generate` adds to a prompt
+WIDE: Final = frozenset({"fp32", "amp-bf16"})  # precisions whose weights are in 32 bits
 
 Measured = dict[str, Any]
 

@@ -32,8 +32,7 @@ from tools.figures.outcome import Watch
 
 APART: Final = 1.0
 """Seconds that two admissions are apart at least, for their order to count: Kubernetes' times are whole seconds."""
-SHORTEST: Final = 5.0
-"""Seconds of the shortest job of a window: below it the polls are a part of it."""
+SHORTEST: Final = 5.0  # seconds of the shortest job of a window: below it the polls are a part of it
 
 
 def window(of: Stack, source: Trace, options: argparse.Namespace) -> Plan:

@@ -16,36 +16,24 @@ from slipway.trial.run import submit
 from spec.errors import SlipwayError
 from spec.jobs import KUEUE_API
 
-POLL: Final = 0.5
-"""Seconds between two looks at the cluster. Times are those of its objects, which have whole seconds."""
+POLL: Final = 0.5  # Seconds between two looks at the cluster. Times are those of its objects, which have whole seconds.
 _IMAGE: Final = "registry.example.com/training:1.0.0"
-_CLAIM: Final = "checkpoints"
-"""The claim of a team's namespace that a pod on a Spot node must mount."""
+_CLAIM: Final = "checkpoints"  # the claim of a team's namespace that a pod on a Spot node must mount
 _JOB: Final = "batch.kubernetes.io/job-name"
 _LIMIT: Final = 86_400
 
 
 @dataclass(kw_only=True)
 class Side:
-    """What became of a window, in the sandbox or in the replay. Times are in seconds after its start.
+    """What became of a window, in the sandbox or in the replay. Times are in seconds after its start."""
 
-    Attributes:
-        submitted: When each job was submitted, by its name in the plan.
-        admitted: When Kueue admitted it first.
-        started: When all of its pods ran first.
-        preemptions: Number of preemptions.
-        gpu_hours: GPU hours of running jobs.
-        node_hours: Hours of nodes from their launch.
-        usd: Their price.
-    """
-
-    submitted: dict[str, float] = field(default_factory=dict)
-    admitted: dict[str, float] = field(default_factory=dict)
-    started: dict[str, float] = field(default_factory=dict)
+    submitted: dict[str, float] = field(default_factory=dict)  # when each job was submitted, by its name in the plan
+    admitted: dict[str, float] = field(default_factory=dict)  # when Kueue admitted it first
+    started: dict[str, float] = field(default_factory=dict)  # when all of its pods ran first
     preemptions: int = 0
-    gpu_hours: float = 0.0
-    node_hours: float = 0.0
-    usd: float = 0.0
+    gpu_hours: float = 0.0  # GPU hours of running jobs
+    node_hours: float = 0.0  # hours of nodes from their launch
+    usd: float = 0.0  # their price
 
 
 def manifest(job: Mapping[str, Any]) -> dict[str, Any]:
@@ -95,19 +83,12 @@ def manifest(job: Mapping[str, Any]) -> dict[str, Any]:
 
 @dataclass
 class Window:
-    """Submits the jobs of a plan at their times, and looks at the cluster until the end.
+    """Submits the jobs of a plan at their times, and looks at the cluster until the end."""
 
-    Attributes:
-        client: The cluster, with an administrator's rights.
-        plan: The window.
-        seconds: Its length.
-        say: Reports progress.
-    """
-
-    client: KubeClient
+    client: KubeClient  # the cluster, with an administrator's rights
     plan: Plan
-    seconds: float
-    say: Callable[[str], None]
+    seconds: float  # its length
+    say: Callable[[str], None]  # reports progress
     side: Side = field(default_factory=Side, init=False)
     _began: float = field(default=0.0, init=False)
     _names: set[str] = field(default_factory=set, init=False)
@@ -115,11 +96,7 @@ class Window:
     _pods: dict[str, tuple[str, float, float]] = field(default_factory=dict, init=False)
 
     def run(self) -> Side:
-        """What became of the jobs, which are removed at the end.
-
-        Raises:
-            SlipwayError: The cluster has nodes of the pools already, or refuses a job.
-        """
+        """What became of the jobs, which are removed at the end."""
         prices = {
             (str(pool["name"]), str(one["instanceType"]), str(one["capacityType"])): float(one["usdPerHour"])
             for pool in self.plan.document["pools"]

@@ -32,21 +32,13 @@ _MIB: Final = 2**20
 
 @dataclass(frozen=True, kw_only=True)
 class Case:
-    """One trace on one stack.
-
-    Attributes:
-        stack: Name of the stack.
-        load: GPU time that the jobs ask for, of what the stack's pools can have at most.
-        seed: Of the trace; odd ones are for the check alone (ADR 0133).
-        jobs: Number of jobs.
-        days: Days that are replayed.
-    """
+    """One trace on one stack."""
 
     stack: str
-    load: float
-    seed: int
+    load: float  # GPU time that the jobs ask for, of what the stack's pools can have at most
+    seed: int  # of the trace; odd ones are for the check alone (ADR 0133)
     jobs: int
-    days: int = 7
+    days: int = 7  # days that are replayed
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -70,8 +62,6 @@ def measure(case: Case, of: Stack, source: Trace, limit: int, say: Callable[[str
     If a replay is cut, all columns are of the time until then.
 
     Args:
-        case: What is replayed.
-        of: The stack.
         source: The trace that is resampled.
         limit: Seconds of real time after which a replay is cut.
         say: Reports progress.

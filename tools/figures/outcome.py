@@ -15,29 +15,17 @@ CLASSES: Final = ("interactive", "training", "experiment")
 
 @dataclass(kw_only=True)
 class Outcome:
-    """What became of one job.
+    """What became of one job."""
 
-    Attributes:
-        kind: Its class.
-        pool: Its pool.
-        gpus: GPUs that it asks for, as the trace has them: a tenth of a GPU is 0.1, whatever it gets.
-        submitted: Seconds after the start.
-        started: When it first ran; infinity if it did not.
-        ran: Seconds that it ran, those of lost work too.
-        lost: Seconds of work that was lost.
-        finished: Whether it ended.
-        refused: Whether it was given up.
-    """
-
-    kind: str
+    kind: str  # its class
     pool: str
-    gpus: float
-    submitted: float
-    started: float = math.inf
-    ran: float = 0.0
-    lost: float = 0.0
-    finished: bool = False
-    refused: bool = False
+    gpus: float  # GPUs that it asks for, as the trace has them: a tenth of a GPU is 0.1, whatever it gets
+    submitted: float  # seconds after the start
+    started: float = math.inf  # when it first ran; infinity if it did not
+    ran: float = 0.0  # seconds that it ran, those of lost work too
+    lost: float = 0.0  # seconds of work that was lost
+    finished: bool = False  # whether it ended
+    refused: bool = False  # whether it was given up
 
     def waited(self, end: float) -> float:
         """Seconds until it first ran, or until the end. A job that was given up waits until the end."""
@@ -89,18 +77,11 @@ class Watch:
 
 @dataclass(frozen=True, kw_only=True)
 class Paid:
-    """What the nodes of one column had and cost.
+    """What the nodes of one column had and cost."""
 
-    Attributes:
-        gpu_hours: GPU hours from launch to removal.
-        allocated: GPU hours that running jobs had: of a MIG instance its part, of a whole GPU all of it.
-        usd: Cost.
-        node_hours: Hours of all nodes.
-    """
-
-    gpu_hours: float
-    allocated: float
-    usd: float
+    gpu_hours: float  # GPU hours from launch to removal
+    allocated: float  # GPU hours that running jobs had: of a MIG instance its part, of a whole GPU all of it
+    usd: float  # cost
     node_hours: float
 
 

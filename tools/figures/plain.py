@@ -27,8 +27,7 @@ CONSOLIDATE_AFTER: Final = 60.0
 """Karpenter's default of `consolidateAfter` is 0s (kubernetes-sigs/karpenter v1.14.1, pkg/apis/v1/nodepool.go), but it
 spares nodes that pods are nominated for; the engine's model would remove a node before its pods are placed."""
 _API: Final = "kueue.x-k8s.io/v1beta2"
-_ENOUGH: Final = {CPU: "1000000000", MEMORY: "1Ei", GPU: "1000000000"}
-"""A quota that is never reached."""
+_ENOUGH: Final = {CPU: "1000000000", MEMORY: "1Ei", GPU: "1000000000"}  # a quota that is never reached
 
 
 def plain(plan: Plan, platform: Platform) -> Plan:

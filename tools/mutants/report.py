@@ -6,10 +6,8 @@ from typing import Final
 
 from tools.mutants.verdict import Result, Verdict
 
-BOUND: Final = 0.97
-"""Part of the mutants that tests must notice."""
-_NORMAL_95: Final = 1.96
-"""Quantile of the normal distribution for an interval of 95 %."""
+BOUND: Final = 0.97  # part of the mutants that tests must notice
+_NORMAL_95: Final = 1.96  # quantile of the normal distribution for an interval of 95 %
 
 
 def line(number: int, count: int, result: Result) -> str:

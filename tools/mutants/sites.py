@@ -22,7 +22,6 @@ from typing import Final
 IDLE_KEYWORDS: Final = frozenset({"description", "encoding", "help", "indent", "metavar", "stacklevel", "title"})
 IDLE_CALLS: Final = frozenset({"debug", "exception", "flush", "info", "sleep", "warning"})
 _TYPING_CALLS: Final = frozenset({"NewType", "ParamSpec", "TypeVar", "cast"})
-_FUNCTIONS: Final = (ast.FunctionDef, ast.AsyncFunctionDef)
 
 
 class Places:

@@ -14,37 +14,24 @@ from tools.mutants.text import Text
 
 @dataclass(frozen=True)
 class Candidate:
-    """A change of a file that may turn out to be none.
+    """A change of a file that may turn out to be none."""
 
-    Attributes:
-        path: The file, from the top of the tree.
-        change: What is replaced.
-        identity: The file, what is replaced by what, and how often the same is found above: without the line, so that a
-            change elsewhere in the file leaves it as it is.
-    """
-
-    path: PurePosixPath
-    change: Change
+    path: PurePosixPath  # the file, from the top of the tree
+    change: Change  # what is replaced
     identity: str
+    """The file, what is replaced by what, and how often the same is found above: without the line, so that a change
+    elsewhere in the file leaves it as it is."""
 
 
 @dataclass(frozen=True)
 class Mutant:
-    """One changed source file.
+    """One changed source file."""
 
-    Attributes:
-        path: The file, from the top of the tree.
-        line: Number of the changed line.
-        operator: Name of what was changed.
-        before: The file as it is.
-        after: The file with the change.
-    """
-
-    path: PurePosixPath
-    line: int
-    operator: str
-    before: str
-    after: str
+    path: PurePosixPath  # the file, from the top of the tree
+    line: int  # number of the changed line
+    operator: str  # name of what was changed
+    before: str  # the file as it is
+    after: str  # the file with the change
 
     @property
     def place(self) -> str:

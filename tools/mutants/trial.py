@@ -25,17 +25,11 @@ _SHOWN_LINES: Final = 15
 
 @dataclass(frozen=True)
 class Trial:
-    """What came of a run.
+    """What came of a run."""
 
-    Attributes:
-        code: Exit code of pytest; None where it ran out of time.
-        seconds: How long it took.
-        output: The end of what it printed.
-    """
-
-    code: int | None
-    seconds: float
-    output: str
+    code: int | None  # exit code of pytest; None where it ran out of time
+    seconds: float  # how long it took
+    output: str  # the end of what it printed
 
 
 class StoppedError(Exception):

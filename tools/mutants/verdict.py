@@ -17,8 +17,7 @@ LIMIT_TIMES: Final = 4.0
 BASELINE_SECONDS: Final = 1800.0
 _PASSED: Final = 0
 _NOTHING_COLLECTED: Final = 5
-_BAD_USAGE: Final = 4
-"""Exit codes of pytest 9.1 (docs.pytest.org, "Exit codes")."""
+_BAD_USAGE: Final = 4  # exit codes of pytest 9.1 (docs.pytest.org, "Exit codes")
 
 
 class Verdict(Enum):
@@ -32,21 +31,13 @@ class Verdict(Enum):
 
 @dataclass(frozen=True)
 class Result:
-    """A mutant and what became of it.
+    """A mutant and what became of it."""
 
-    Attributes:
-        mutant: The change.
-        verdict: What became of it.
-        stage: Which tests came last: the ones that noticed it, or all.
-        seconds: Of the runs with it.
-        output: The end of what pytest printed, where it did not pass.
-    """
-
-    mutant: Mutant
-    verdict: Verdict
-    stage: str = ""
-    seconds: float = 0.0
-    output: str = ""
+    mutant: Mutant  # the change
+    verdict: Verdict  # what became of it
+    stage: str = ""  # which tests came last: the ones that noticed it, or all
+    seconds: float = 0.0  # of the runs with it
+    output: str = ""  # the end of what pytest printed, where it did not pass
 
 
 class BaselineError(Exception):

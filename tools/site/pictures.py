@@ -18,10 +18,8 @@ from tools.site.record import RECORDING
 from tools.site.terminal import terminal
 
 FOLDER: Final = ROOT / "docs" / "images"
-RUN_MINUTES: Final = 4
-"""`make up` of stack dev with all charts, binaries there (2 cores, 2026-11-27)."""
-DRAWN: Final = 6
-"""Nodes of a pool that are drawn; a larger pool says how many more it may have."""
+RUN_MINUTES: Final = 4  # `make up` of stack dev with all charts, binaries there (2 cores, 2026-11-27)
+DRAWN: Final = 6  # nodes of a pool that are drawn; a larger pool says how many more it may have
 
 
 def two_worlds() -> str:

@@ -21,8 +21,7 @@ from tools.lock import ROOT
 
 RECORDING: Final = ROOT / "docs" / "images" / "session.json"
 COLUMNS: Final = 110
-PAUSE: Final = 0.8
-"""Seconds that a wait for output is shortened to."""
+PAUSE: Final = 0.8  # seconds that a wait for output is shortened to
 SESSION: Final = (
     "slipway check dev",
     "slipway up dev --sandbox 2>/dev/null | grep -E '^(Stack|Kubernetes|Pods|Resources|Helm|AWS)'",

@@ -12,12 +12,9 @@ ROW: Final = 18
 WIDTH: Final = 920
 TOP: Final = 44
 LEFT: Final = 18
-KEY: Final = 0.03
-"""Seconds for each character that is typed."""
-READ: Final = 2.5
-"""Seconds for reading what a command printed."""
-END: Final = 5.0
-"""Seconds that the last screen stays."""
+KEY: Final = 0.03  # seconds for each character that is typed
+READ: Final = 2.5  # seconds for reading what a command printed
+END: Final = 5.0  # seconds that the last screen stays
 
 
 def terminal(session: Sequence[Mapping[str, Any]]) -> str:

@@ -18,8 +18,7 @@ from spec.catalog.software import CHARTS
 from spec.settings.addons.serving import Kserve as Settings
 
 NAMESPACE: Final = "kserve"
-NAME: Final = "models"
-"""Name of the IngressClass and its group, and of the Gateway and its configuration."""
+NAME: Final = "models"  # name of the IngressClass and its group, and of the Gateway and its configuration
 ELB: Final = "elbv2.k8s.aws"
 GATEWAY: Final = "gateway.k8s.aws"
 SSL_POLICY: Final = "ELBSecurityPolicy-TLS13-1-2-2021-06"
@@ -120,8 +119,7 @@ def _of_gateway(kind: str) -> dict[str, Any]:
 
 
 CONTROLLER: Final = "kserve-controller-manager"
-CPU_LIMIT: Final = "4"
-"""More than the controller uses when it reconciles hundreds of models."""
+CPU_LIMIT: Final = "4"  # more than the controller uses when it reconciles hundreds of models
 
 
 class Kserve(AddOn[Settings]):

@@ -24,8 +24,7 @@ from spec.pools.pool_spec import PoolSpec
 from spec.quantities import CPU, MEMORY, format_mebibytes, quantity
 from spec.settings.pools import Role
 
-MODELS: Final = "/mnt/models"
-"""Where KServe puts the model before the server starts."""
+MODELS: Final = "/mnt/models"  # where KServe puts the model before the server starts
 HTTP: Final = 8080
 _FILLED: Final = 90
 """Percent of a GPU's memory that vLLM fills by default (`gpu_memory_utilization`, vllm/config/cache.py). On a shared
@@ -34,58 +33,37 @@ GPU the pods of the others would find none."""
 
 @dataclass(frozen=True, kw_only=True)
 class ErrorMetrics:
-    """Counters of a server by which its error rate is computed: selectors `name{label="value"}`, to be added up.
+    """Counters of a server by which its error rate is computed: selectors `name{label="value"}`, to be added up."""
 
-    Attributes:
-        failed: Requests that the server failed.
-        answered: All requests, those that failed among them.
-    """
-
-    failed: tuple[str, ...]
-    answered: tuple[str, ...]
+    failed: tuple[str, ...]  # requests that the server failed
+    answered: tuple[str, ...]  # all requests, those that failed among them
 
 
 @dataclass(frozen=True, kw_only=True)
 class ServerImage:
-    """One kind of model server.
+    """One kind of model server."""
 
-    Attributes:
-        cpu: Image for CPUs; None if the server is of no use without a GPU.
-        gpu: Image for GPUs.
-        source: Where and when the tags were read.
-        formats: Model formats with their versions.
-        protocols: KServe protocols that it supports.
-        command: Command; the image's default if empty.
-        args: Arguments. `{{.Name}}` is the name of the InferenceService, filled in by KServe.
-        metrics: Port and path of its metrics.
-        health: Path that returns 200 once the model is loaded.
-        waiting: Metric that counts waiting requests; None if it has none.
-        errors: Its counters of failed requests; None if it has none that Prometheus reads here.
-        parallel: Argument with which it uses that many GPUs for one model, with `{}` for the number; empty if it uses
-            all GPUs that it sees; None if it uses only one.
-        memory: Argument with the part of a GPU's memory that it fills, with `{}` for the part; None if it takes what
-            its models need.
-        user: Numeric user ID, if the image doesn't set one.
-        environment: Environment variables.
-        shared_memory: Whether its processes share memory.
-    """
-
-    cpu: str | None
+    cpu: str | None  # image for CPUs; None if the server is of no use without a GPU
     gpu: str
-    source: str
-    formats: Mapping[str, Sequence[str]]
-    protocols: Sequence[str]
-    command: Sequence[str] = ()
-    args: Sequence[str]
-    metrics: tuple[int, str]
-    health: str
-    waiting: str | None = None
+    source: str  # where and when the tags were read
+    formats: Mapping[str, Sequence[str]]  # model formats with their versions
+    protocols: Sequence[str]  # KServe protocols that it supports
+    command: Sequence[str] = ()  # command; the image's default if empty
+    args: Sequence[str]  # arguments. `{{.Name}}` is the name of the InferenceService, filled in by KServe
+    metrics: tuple[int, str]  # port and path of its metrics
+    health: str  # path that returns 200 once the model is loaded
+    waiting: str | None = None  # metric that counts waiting requests; None if it has none
     errors: ErrorMetrics | None = None
+    """Its counters of failed requests; None if it has none that Prometheus reads here."""
     parallel: str | None = None
+    """Argument with which it uses that many GPUs for one model, with `{}` for the number; empty if it uses all GPUs
+    that it sees; None if it uses only one."""
     memory: str | None = None
-    user: int | None = None
-    environment: Mapping[str, str] = field(default_factory=dict)
-    shared_memory: bool = False
+    """Argument with the part of a GPU's memory that it fills, with `{}` for the part; None if it takes what its models
+    need."""
+    user: int | None = None  # numeric user ID, if the image doesn't set one
+    environment: Mapping[str, str] = field(default_factory=dict)  # environment variables
+    shared_memory: bool = False  # whether its processes share memory
 
     def container(self, image: str, resources: Mapping[str, Any], *, gpus: int = 1, sharers: int = 1) -> dict[str, Any]:
         """The container `kserve-container`, without root and without capabilities. `sharers` pods use each GPU."""
@@ -121,25 +99,17 @@ METRICS_PATH: Final = "prometheus.kserve.io/path"
 """Annotations of a runtime, which KServe copies to its pods; the PodMonitor `slipway-serving` reads them."""
 _CPU: Final = {"requests": {CPU: "1", MEMORY: "2Gi"}, "limits": {MEMORY: "2Gi"}}
 _CPU_STEP: Final = 100
-_MEMORY_STEP: Final = 256
-"""Requests are multiples of 0.1 vCPU and 256 MiB."""
+_MEMORY_STEP: Final = 256  # requests are multiples of 0.1 vCPU and 256 MiB
 
 
 @dataclass(frozen=True, kw_only=True)
 class RuntimePlace:
-    """Where a runtime's pods run.
+    """Where a runtime's pods run."""
 
-    Attributes:
-        suffix: Suffix of the runtime's name.
-        spec: The pool.
-        resource: Resource name of a GPU or MIG instance.
-        count: How many of them a pod requests.
-    """
-
-    suffix: str
+    suffix: str  # suffix of the runtime's name
     spec: PoolSpec
-    resource: str
-    count: int = 1
+    resource: str  # resource name of a GPU or MIG instance
+    count: int = 1  # how many of them a pod requests
 
     @property
     def mig(self) -> bool:
@@ -161,15 +131,10 @@ class RuntimePlace:
 
 @dataclass(frozen=True, kw_only=True)
 class NamedRuntime:
-    """A runtime of the platform.
-
-    Attributes:
-        server: Its server.
-        place: Where its pods run; None for CPUs.
-    """
+    """A runtime of the platform."""
 
     server: ServerImage
-    place: RuntimePlace | None
+    place: RuntimePlace | None  # where its pods run; None for CPUs
 
 
 def named(pools: Mapping[str, PoolSpec], servers: Sequence[str]) -> dict[str, NamedRuntime]:

@@ -73,21 +73,13 @@ _SECURITY: Final = {
 
 @dataclass(frozen=True, kw_only=True)
 class TeamServer:
-    """The tracking server of one team.
-
-    Attributes:
-        team: Name of the team.
-        replicas: Number of servers.
-        region: AWS Region of the secret and the bucket.
-        database: The instance; each team has a database of its own on it.
-        bucket: Name of the bucket of tracked files.
-    """
+    """The tracking server of one team."""
 
     team: str
     replicas: int
-    region: str
-    database: DatabaseOutputs
-    bucket: pulumi.Input[str]
+    region: str  # AWS Region of the secret and the bucket
+    database: DatabaseOutputs  # the instance; each team has a database of its own on it
+    bucket: pulumi.Input[str]  # name of the bucket of tracked files
 
 
 def values(server: TeamServer, placement: dict[str, Any]) -> dict[str, Any]:

@@ -25,50 +25,31 @@ Unit = Literal["percentunit", "short", "s", "bytes", "currencyUSD", "reqps", "co
 
 @dataclass(frozen=True)
 class Query:
-    """One query of a panel.
+    """One query of a panel."""
 
-    Attributes:
-        expression: PromQL; may contain variables of the dashboard: `$team`.
-        legend: Legend format of a series: `{{team}}`.
-    """
-
-    expression: str
-    legend: str = ""
+    expression: str  # PromQL; may contain variables of the dashboard: `$team`
+    legend: str = ""  # legend format of a series: `{{team}}`
 
 
 @dataclass(frozen=True)
 class Panel:
-    """One panel.
-
-    Attributes:
-        title: Its title.
-        queries: Its queries; a table has one.
-        kind: Panel type.
-        unit: Unit of the values.
-        about: Description: meaning and source of the values.
-        width: Width in grid columns, of 24.
-        columns: Labels of a table, in order; the value is the last column.
-        stacked: Stack the series, if their sum matters.
-        maximum: Maximum of the axis, if the unit has one.
-    """
+    """One panel."""
 
     title: str
-    queries: Sequence[Query]
+    queries: Sequence[Query]  # its queries; a table has one
     _: KW_ONLY
-    kind: Kind = "timeseries"
-    unit: Unit = "short"
-    about: str = ""
-    width: int = 12
-    columns: Sequence[str] = ()
-    stacked: bool = False
-    maximum: float | None = None
+    kind: Kind = "timeseries"  # panel type
+    unit: Unit = "short"  # unit of the values
+    about: str = ""  # description: meaning and source of the values
+    width: int = 12  # width in grid columns, of 24
+    columns: Sequence[str] = ()  # labels of a table, in order; the value is the last column
+    stacked: bool = False  # stack the series, if their sum matters
+    maximum: float | None = None  # maximum of the axis, if the unit has one
 
 
-stat: Final = partial(Panel, kind="stat", width=6)
-"""One number."""
+stat: Final = partial(Panel, kind="stat", width=6)  # one number
 table: Final = partial(Panel, kind="table")
-share: Final = partial(Panel, unit="percentunit", maximum=1)
-"""A graph from 0 to 100 %."""
+share: Final = partial(Panel, unit="percentunit", maximum=1)  # a graph from 0 to 100 %
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -82,23 +63,14 @@ class Variable:
 
 @dataclass(frozen=True, kw_only=True)
 class Dashboard:
-    """One dashboard.
+    """One dashboard."""
 
-    Attributes:
-        uid: Its UID in URLs; it never changes, because bookmarks contain it.
-        title: Its title.
-        about: Its description.
-        panels: Panels in reading order.
-        variables: Variables at the top.
-        since: Default time range.
-    """
-
-    uid: str
+    uid: str  # its UID in URLs; it never changes, because bookmarks contain it
     title: str
-    about: str
-    panels: Sequence[Panel]
-    variables: Sequence[Variable] = field(default_factory=tuple)
-    since: str = "now-6h"
+    about: str  # its description
+    panels: Sequence[Panel]  # panels in reading order
+    variables: Sequence[Variable] = field(default_factory=tuple)  # variables at the top
+    since: str = "now-6h"  # default time range
 
     def render(self) -> str:
         """The dashboard's JSON."""

@@ -301,8 +301,7 @@ class Demand:
 
 
 _ON_NODES: Final = "pods that run at the same time must fit on the nodes of their pools"
-_WAYS: Final = 10_000
-"""Choices of a pool for each template, beyond which none is tried."""
+_WAYS: Final = 10_000  # choices of a pool for each template, beyond which none is tried
 
 
 def together(

@@ -34,8 +34,7 @@ CONTAINER: Final = "server"
 MODEL_PATH: Final = "/models"
 DRAIN_SECONDS: Final = 15
 """Seconds between removal from the Service and SIGTERM, during which requests may still arrive."""
-NODE_SECONDS: Final = 1200
-"""Seconds for a GPU node to start and pull an image of 10 GB, before the model is loaded."""
+NODE_SECONDS: Final = 1200  # seconds for a GPU node to start and pull an image of 10 GB, before the model is loaded
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -142,10 +142,8 @@ def _metric_problems(runtime: NamedRuntime, scaling: Autoscaling) -> Iterator[Pr
 
 
 API: Final = "serving.kserve.io/v1beta1"
-NAME: Final = "{{.Name}}"
-"""What KServe replaces by the name of the InferenceService."""
-CONTAINER: Final = "kserve-container"
-"""Name that KServe requires for the server's container (v0.20)."""
+NAME: Final = "{{.Name}}"  # what KServe replaces by the name of the InferenceService
+CONTAINER: Final = "kserve-container"  # name that KServe requires for the server's container (v0.20)
 _OF_RUNTIME: Final = ("containers", "volumes", "nodeSelector", "affinity", "tolerations")
 """Pod fields that a ServingRuntime has; the others are in the InferenceService."""
 

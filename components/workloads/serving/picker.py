@@ -31,11 +31,9 @@ from spec.teams.labels import SERVING
 PICKER, PROXY = "endpoint-picker", "envoy"
 ASKED, HEALTH, METRICS, READY = 9002, 9003, 9090, 19001
 """Ports of the picker, for Envoy, for its probes and for its metrics, and of Envoy for its own probe."""
-PORT: Final = 8000
-"""Port of the model in envoy.yaml."""
+PORT: Final = 8000  # port of the model in envoy.yaml
 PROXY_RESOURCES: Final = Resources(cpu="1", memory="512Mi")
-THREADS: Final = 2
-"""Of Envoy. By default it has one for each CPU of the node."""
+THREADS: Final = 2  # Of Envoy. By default it has one for each CPU of the node.
 Engine = Literal["vllm", "sglang", "triton-tensorrt-llm"]
 
 

@@ -15,8 +15,7 @@ from spec.settings.addons.serving import Keda
 from spec.settings.problems import Problem
 
 STARTUP_PERIOD: Final = 10
-HOST_LABEL: Final = 63
-"""Maximum length of one label of a host name (RFC 1123)."""
+HOST_LABEL: Final = 63  # maximum length of one label of a host name (RFC 1123)
 
 
 def probes(path: str, port: int, load_seconds: int) -> dict[str, Any]:

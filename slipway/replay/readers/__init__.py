@@ -38,7 +38,6 @@ def read(path: Path, form: str | None = None) -> Trace:
     """The trace of a file.
 
     Args:
-        path: The file.
         form: Its format, a key of `READERS`; by default it is recognised.
 
     Raises:

@@ -17,8 +17,7 @@ from spec.teams.labels import TEAM
 
 FORMAT: Final = "kubernetes"
 _ENDS: Final = ("Finished", "Complete", "Failed")
-_PRODUCT: Final = "nvidia.com/gpu.product"
-"""Label of GPU feature discovery: `NVIDIA-A100-SXM4-40GB`."""
+_PRODUCT: Final = "nvidia.com/gpu.product"  # label of GPU feature discovery: `NVIDIA-A100-SXM4-40GB`
 _INSTANCE: Final = "node.kubernetes.io/instance-type"
 
 

@@ -66,8 +66,7 @@ class Verb(StrEnum):
     """The operation on a resource, as far as it can be predicted; sorted by importance to the reader."""
 
     REPLACE = "replace"
-    MAYBE = "update or replace"
-    """The resource changes, but it is not known whether AWS applies the change in place."""
+    MAYBE = "update or replace"  # the resource changes, but it is not known whether AWS applies the change in place
     DELETE = "delete"
     UPDATE = "update"
     CREATE = "create"
@@ -75,42 +74,28 @@ class Verb(StrEnum):
 
 @dataclass(frozen=True, kw_only=True)
 class PropertyChange:
-    """One changed property.
+    """One changed property."""
 
-    Attributes:
-        path: Path of the property: `scalingConfig.maxSize`.
-        before: Old value as text; empty if it was not set.
-        after: New value as text; empty if it is no longer set.
-        forces: Whether it forces a replacement; None if unknown.
-    """
-
-    path: str
-    before: str = ""
-    after: str = ""
-    forces: bool | None = False
+    path: str  # path of the property: `scalingConfig.maxSize`
+    before: str = ""  # old value as text; empty if it was not set
+    after: str = ""  # new value as text; empty if it is no longer set
+    forces: bool | None = False  # whether it forces a replacement; None if unknown
 
 
 @dataclass(frozen=True, kw_only=True)
 class ResourceChange:
-    """A changed resource.
-
-    Attributes:
-        loses: What is permanently lost when it is replaced or deleted; empty if the program can recreate everything.
-        fix: What to do instead.
-        cause: Logical name of the resource whose replacement causes this change; empty if it changes by itself.
-        retained: Whether it is retained in the cloud when it is removed from the stack.
-        remains: What AWS keeps of it although it is deleted; empty if nothing.
-    """
+    """A changed resource."""
 
     urn: str
     type: str
     verb: Verb
     properties: tuple[PropertyChange, ...] = ()
     loses: str = ""
-    fix: str = ""
-    cause: str = ""
-    retained: bool = False
-    remains: str = ""
+    """What is permanently lost when it is replaced or deleted; empty if the program can recreate everything."""
+    fix: str = ""  # what to do instead
+    cause: str = ""  # logical name of the resource whose replacement causes this change; empty if it changes by itself
+    retained: bool = False  # whether it is retained in the cloud when it is removed from the stack
+    remains: str = ""  # what AWS keeps of it although it is deleted; empty if nothing
 
     @property
     def name(self) -> str:
@@ -130,21 +115,13 @@ class ResourceChange:
 
 @dataclass(frozen=True, kw_only=True)
 class Plan:
-    """The changes of a stack.
+    """The changes of a stack."""
 
-    Attributes:
-        against: Name of the baseline for readers: `main (1a2b3c4)`; empty without a comparison.
-        changes: Changed resources, sorted by verb and URN.
-        unchanged: Number of unchanged resources.
-        problem: Why the comparison failed, if one was requested.
-        notes: How the comparison was made, as far as readers must know.
-    """
-
-    against: str = ""
-    changes: tuple[ResourceChange, ...] = ()
-    unchanged: int = 0
-    problem: str = ""
-    notes: tuple[str, ...] = ()
+    against: str = ""  # name of the baseline for readers: `main (1a2b3c4)`; empty without a comparison
+    changes: tuple[ResourceChange, ...] = ()  # changed resources, sorted by verb and URN
+    unchanged: int = 0  # number of unchanged resources
+    problem: str = ""  # why the comparison failed, if one was requested
+    notes: tuple[str, ...] = ()  # how the comparison was made, as far as readers must know
 
     @property
     def asked(self) -> bool:
@@ -183,8 +160,7 @@ class Plan:
         return dict(sorted(kinds.items()))
 
 
-NOTHING: Final = Plan()
-"""The plan if no comparison was requested."""
+NOTHING: Final = Plan()  # the plan if no comparison was requested
 
 
 def ordered(changes: list[ResourceChange]) -> tuple[ResourceChange, ...]:
@@ -227,8 +203,7 @@ def kind(token: str) -> str:
 RELEASE: Final = "kubernetes:helm.sh/v3:Release"
 _OF_RELEASE: Final = ("name", "namespace")
 """A changed name or namespace is another release (pulumi-kubernetes v4.34.2, provider/pkg/provider/helm_release.go)."""
-_SETTINGS: Final = Settings(config_map_mutable=True)
-"""As the platform's provider is set (infra/providers.py)."""
+_SETTINGS: Final = Settings(config_map_mutable=True)  # as the platform's provider is set (infra/providers.py)
 
 
 def forces_new(type_token: str, path: Path, old: Mapping[str, Any], new: Mapping[str, Any]) -> bool | None:

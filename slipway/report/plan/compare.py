@@ -38,8 +38,7 @@ from spec.settings import ConfigurationError, load, read_stack
 # Compares two renderings of a stack, resource by resource, by URN.
 
 
-Data = Mapping[str, Any]
-"""An entry of `resources.json` of a rendering (`slipway.render.layout.as_data`)."""
+Data = Mapping[str, Any]  # an entry of `resources.json` of a rendering (`slipway.render.layout.as_data`)
 
 _OPTIONS: Final = ("protect", "retainOnDelete")
 """Options whose change is shown; others (dependencies, timeouts, providers) don't change the resource."""
@@ -55,10 +54,7 @@ def compare(
     """The changes from one rendering to another.
 
     Args:
-        before: Resources of the baseline.
-        after: Resources of the current program.
         needs: For each resource of the current program, the URNs that its properties come from, by property.
-        against: Name of the baseline.
     """
     old = {one["urn"]: one for one in before if _counts(one)}
     new = {one["urn"]: one for one in after if _counts(one)}
@@ -148,42 +144,29 @@ def _dependent(one: Data, keys: Sequence[str], replaced: str, own: tuple[Propert
 
 
 _MINUTES: Final = 10
-_LINES: Final = 6
-"""Lines of a failed rendering's error output that are reported."""
+_LINES: Final = 6  # lines of a failed rendering's error output that are reported
 
 
 @dataclass(frozen=True, kw_only=True)
 class Baseline:
-    """A stack at another commit.
+    """A stack at another commit."""
 
-    Attributes:
-        name: Name for readers: `main (1a2b3c4)`.
-        resources: Entries of `resources.json`; empty if the stack does not exist there.
-        outputs: `exports.json`.
-        problem: Why there are no resources; empty if there is no problem.
-        estimate: Cost of its settings at today's prices; None if this program can't read them.
-        settings: Its settings as its file has them.
-        findings: What its own policies find, as (rule, resource); None if that is not known.
-        new: Whether the commit does not have the stack.
-    """
-
-    name: str
+    name: str  # name for readers: `main (1a2b3c4)`
     resources: tuple[Mapping[str, Any], ...] = ()
-    outputs: Mapping[str, Any] = field(default_factory=dict)
-    problem: str = ""
-    estimate: Estimate | None = None
-    settings: Mapping[str, Any] = field(default_factory=dict)
+    """Entries of `resources.json`; empty if the stack does not exist there."""
+    outputs: Mapping[str, Any] = field(default_factory=dict)  # `exports.json`
+    problem: str = ""  # why there are no resources; empty if there is no problem
+    estimate: Estimate | None = None  # cost of its settings at today's prices; None if this program can't read them
+    settings: Mapping[str, Any] = field(default_factory=dict)  # its settings as its file has them
     findings: frozenset[tuple[str, str]] | None = None
-    new: bool = False
+    """What its own policies find, as (rule, resource); None if that is not known."""
+    new: bool = False  # whether the commit does not have the stack
 
 
 def baseline(project: Project, stack: str, ref: str, settings: Path | None = None, *, judged: bool = False) -> Baseline:
     """The stack at a commit, branch or tag; failures are reported in `problem`, never raised.
 
     Args:
-        project: The checkout.
-        stack: Name of the stack.
-        ref: The commit, branch or tag.
         settings: Another stack file than that of the commit, for its program.
         judged: Whether its policies are evaluated as well.
     """

@@ -41,7 +41,6 @@ def read(path: Path, *, refreshed: bool = False) -> Plan:
     """The plan in a file.
 
     Args:
-        path: The file.
         refreshed: Whether it is the event log of a refresh, whose changes are those that it found: the engine names
             them once it has read the resource (v3.258.0, pkg/engine/update.go, `ResultOp`).
 

@@ -28,8 +28,7 @@ from spec.settings.pools import Provisioner, Role
 # The monthly cost of the stack, by pool, team and service.
 
 
-MOVERS: Final = 6
-"""Number of lines of a cost difference that are shown."""
+MOVERS: Final = 6  # number of lines of a cost difference that are shown
 _NONE: Final[Mapping[str, str]] = {"pool": "no pool", "team": "platform (no team)"}
 
 
@@ -108,13 +107,6 @@ def savings(platform: Platform, data: Mapping[str, Any], bill: Estimate, stack: 
     """Changes of the stack file that cost less and pass every check, those that save most first.
 
     What the mandatory policies on Spot, quotas of EC2 and NAT gateways refuse is left out; others are not evaluated.
-
-    Args:
-        platform: Valid settings.
-        data: The file's settings that they come from.
-        bill: Their estimate.
-        stack: Name of the stack.
-        today: Day of the estimate.
     """
     found = []
     for change in _changes(platform, stack, today):

@@ -24,8 +24,7 @@ _ORDER: Final = (Role.TRAINING, Role.INFERENCE, Role.INTERACTIVE, Role.GENERAL, 
 
 
 _SERVICE: Final = "EC2"
-_UNIT: Final = "node"
-"""Service and unit of the estimate's lines for nodes."""
+_UNIT: Final = "node"  # service and unit of the estimate's lines for nodes
 
 
 def pools(specs: Iterable[PoolSpec], bill: Estimate) -> tuple[PoolView, ...]:

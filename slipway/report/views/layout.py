@@ -23,8 +23,7 @@ _TOP: Final = 30
 _LONGEST: Final = 24
 _LINE: Final = 16
 
-_Row: TypeAlias = tuple[str, str, tuple[str, ...]]
-"""Key, name and lines of a box."""
+_Row: TypeAlias = tuple[str, str, tuple[str, ...]]  # key, name and lines of a box
 
 
 def stack_map(

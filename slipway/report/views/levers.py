@@ -18,13 +18,10 @@ from spec.settings.capacity import Market
 from spec.settings.platform import Platform
 from spec.settings.pools import Role
 
-_SHARE: Final = Decimal("0.05")
-"""Part of the expected cost from which a pool is looked at."""
-_CHEAPER: Final = Decimal("0.5")
-"""Part of the price at which a smaller node is worth a pool of its own."""
+_SHARE: Final = Decimal("0.05")  # part of the expected cost from which a pool is looked at
+_CHEAPER: Final = Decimal("0.5")  # part of the price at which a smaller node is worth a pool of its own
 _GIB: Final = 1024
-_MEMORY: Final = re.compile(r"\.(\d+)gb")
-"""Memory in the name of a MIG profile: 1g.5gb."""
+_MEMORY: Final = re.compile(r"\.(\d+)gb")  # memory in the name of a MIG profile: 1g.5gb
 
 
 def levers(platform: Platform, specs: Mapping[str, PoolSpec], bill: Estimate) -> tuple[Lever, ...]:

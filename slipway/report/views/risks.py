@@ -24,8 +24,7 @@ from spec.settings.platform import Platform
 # What is at risk: what ends on a date, and what is used up.
 
 
-MONTHS: Final = 12
-"""Months of the time axis, the current one included."""
+MONTHS: Final = 12  # months of the time axis, the current one included
 _NEAR: Final = Decimal("0.8")
 """Part of a budget or limit from which it is listed; the stack's own notifications begin at 80 % too."""
 

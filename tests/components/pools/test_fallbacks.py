@@ -9,7 +9,6 @@ import yaml
 from components.admission.placement import pools as cel_pools
 from components.pools.karpenter import BUFFER_KIND, node_pool, pod_spec
 from sandbox.kubernetes.client import ApiError, KubeClient
-from slipway.cost.reconciliation import disagreements
 from spec.pools import resolve_all
 from spec.pricing.estimate import estimate
 from tests.components.pools.samples import ONE_ZONE, platform, record_fleet, spec
@@ -17,6 +16,7 @@ from tests.components.pools.test_karpenter import NODE_CLASS, NODE_POOL
 from tests.sandbox.plane import ControlPlane
 from tests.support.definitions import define
 from tests.support.mocks import Recording
+from tests.support.reconciliation import disagreements
 
 RESERVATION: Final = {"kind": "odcr", "id": "cr-0a1b2c3d4e5f67890"}
 FALLBACKS: Final = [

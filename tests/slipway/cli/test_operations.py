@@ -75,7 +75,7 @@ def test_the_lock_of_a_killed_run_is_removed_in_the_sandbox(
     assert "was locked by a run that is gone" in capsys.readouterr().err
 
 
-def test_a_run_on_aws_with_a_backend_in_a_folder_keeps_copies_and_refuses_a_cut_state(
+def test_a_run_on_aws_with_a_backend_in_a_folder_refuses_a_cut_state(
     checkout: Path, fake: FakePulumi, user: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:  # fmt: skip
@@ -85,8 +85,6 @@ def test_a_run_on_aws_with_a_backend_in_a_folder_keeps_copies_and_refuses_a_cut_
     state = states.file(backend)
     state.write_text(states.checkpoint(states.things(3)))
     assert main(["up", "dev", "--yes"]) == 0
-    (copy,) = (tmp_path / "own/states").rglob("000001-*.json")
-    assert copy.read_bytes() == state.read_bytes()
     state.write_bytes(state.read_bytes()[:900])
     called = len(fake.calls)
     for command in (
@@ -96,9 +94,7 @@ def test_a_run_on_aws_with_a_backend_in_a_folder_keeps_copies_and_refuses_a_cut_
         ["destroy", "dev", "--yes"],
     ):
         assert main(command) == 1
-        error = capsys.readouterr().err
-        assert str(copy) in error
-        assert "run `slipway state repair dev`" in error
+        assert f"can't be read: {state}: it is cut" in capsys.readouterr().err
     assert len(fake.calls) == called
 
 

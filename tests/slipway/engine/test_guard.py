@@ -1,4 +1,4 @@
-"""A run of the engine with copies before, during and after it, and with an eye on the free space."""
+"""A run of the engine with an eye on the state and on the free space."""
 
 import json
 import os
@@ -17,9 +17,9 @@ from sandbox import toolchain
 from sandbox.identity import ProcessIdentity
 from slipway.engine import guard as subject
 from slipway.engine import process
-from slipway.engine.copies import Copies
 from slipway.engine.guard import Guard
 from slipway.engine.invocation import Invocation
+from slipway.engine.stored import StoredState
 from spec.errors import SlipwayError
 from tests.slipway.engine.fake import FakePulumi
 from tests.slipway.engine.states import checkpoint, file, things
@@ -40,15 +40,15 @@ def said() -> list[str]:
 
 
 @pytest.fixture
-def copies(tmp_path: Path) -> Copies:
-    found = Copies(tmp_path / "backend", "dev", tmp_path / "states/dev", "slipway state repair dev")
+def stored(tmp_path: Path) -> StoredState:
+    found = StoredState(tmp_path / "backend", "dev")
     file(found.backend).write_text(checkpoint(things(3)))
     return found
 
 
 @pytest.fixture
-def guard(copies: Copies, said: list[str]) -> Guard:
-    return Guard(copies=copies, say=said.append)
+def guard(stored: StoredState, said: list[str]) -> Guard:
+    return Guard(stored=stored, say=said.append)
 
 
 def call(fake: FakePulumi, *arguments: str) -> Invocation:
@@ -69,45 +69,35 @@ def wait_for(condition: object) -> None:
         time.sleep(0.02)
 
 
-def test_a_run_copies_the_state_before_and_after_also_when_it_fails(
-    guard: Guard, copies: Copies, fake: FakePulumi
-) -> None:
-    fake.tell("exit", "255")
-    before = file(copies.backend).read_bytes()
-    fake.tell("writes", checkpoint(things(4), 1))
-    assert guard.run(call(fake, "up")) == 255
-    kept = sorted(copies.folder.iterdir())
-    assert [path.read_bytes() for path in kept] == [before, file(copies.backend).read_bytes()]
-
-
-def test_a_preview_copies_nothing_and_runs_on_a_full_disk(
-    guard: Guard, copies: Copies, fake: FakePulumi, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_preview_runs_on_a_full_disk(guard: Guard, fake: FakePulumi, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(shutil, "disk_usage", lambda _: Usage(1 << 40, 1 << 40, 0))
     assert guard.run(call(fake, "preview")) == 0
     assert guard.run(call(fake, "destroy", "--preview-only")) == 0
-    assert not copies.folder.exists()
 
 
 @pytest.mark.parametrize("command", ["preview", "up", "refresh", "destroy"])
-def test_no_command_runs_on_a_cut_state(guard: Guard, copies: Copies, fake: FakePulumi, command: str) -> None:
-    copies.save()
-    file(copies.backend).write_text(checkpoint(things(3))[:500])
-    with pytest.raises(
-        SlipwayError, match=r"(?s)can't be read.*the newest whole copy is .*000001.*`slipway state repair dev`"
-    ):
+def test_no_command_runs_on_a_cut_state(guard: Guard, stored: StoredState, fake: FakePulumi, command: str) -> None:
+    file(stored.backend).write_text(checkpoint(things(3))[:500])
+    with pytest.raises(SlipwayError, match="can't be read"):
         guard.run(call(fake, command))
     assert fake.calls == []
 
 
 def test_a_run_without_space_is_refused_with_sizes(
-    guard: Guard, copies: Copies, fake: FakePulumi, monkeypatch: pytest.MonkeyPatch
+    guard: Guard, fake: FakePulumi, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(shutil, "disk_usage", lambda _: Usage(1 << 40, 1 << 40, 100 << 20))
     with pytest.raises(SlipwayError, match=r"only 100 MiB are free at .*needs 160: 128 MiB, .*Free 61 MiB there"):
         guard.run(call(fake, "up"))
     assert fake.calls == []
-    assert not copies.folder.exists()
+
+
+def test_a_run_that_leaves_a_cut_state_says_so(
+    guard: Guard, stored: StoredState, fake: FakePulumi, said: list[str]
+) -> None:
+    fake.tell("writes", checkpoint(things(3))[:500])
+    guard.run(call(fake, "up"))
+    assert "error: the state of stack dev can't be read" in said[-1]
 
 
 def test_scarce_space_interrupts_the_engine_once_as_ctrl_c_does(
@@ -127,34 +117,15 @@ def test_scarce_space_interrupts_the_engine_once_as_ctrl_c_does(
     assert "the run was interrupted" in said[-1]
 
 
-def test_the_state_is_copied_during_a_long_run(
-    guard: Guard, copies: Copies, fake: FakePulumi, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(subject, "COPY_SECONDS", 0.1)
-    monkeypatch.setattr(process, "_FORWARDED", ())
-    fake.tell("hang", "until interrupted")
-    codes: list[int] = []
-    thread = in_background(guard, call(fake, "up"), codes)
-    wait_for((copies.folder / "running.json").exists)
-    newer = checkpoint(things(5), 3)
-    file(copies.backend).write_text(newer)
-    wait_for(lambda: (copies.folder / "running.json").read_text() == newer)
-    os.kill(fake.calls[-1]["pid"], signal.SIGTERM)
-    thread.join()
-    assert codes == [255]
-    assert not (copies.folder / "running.json").exists()
-    assert sorted(copies.folder.iterdir())[-1].read_text() == newer
-
-
 def test_a_stopped_process_is_named_once_and_the_run_waits(
-    copies: Copies, fake: FakePulumi, said: list[str], monkeypatch: pytest.MonkeyPatch
+    stored: StoredState, fake: FakePulumi, said: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(subject, "STOPPED_SECONDS", 0.3)
     monkeypatch.setattr(process, "_FORWARDED", ())
     fake.tell("hang", "until interrupted")
     codes: list[int] = []
     with subprocess.Popen(["sleep", "600"]) as daemon:
-        guard = Guard(copies=copies, say=said.append, processes=lambda: [ProcessIdentity.of("daemon", daemon.pid)])
+        guard = Guard(stored=stored, say=said.append, processes=lambda: [ProcessIdentity.of("daemon", daemon.pid)])
         thread = in_background(guard, call(fake, "up"), codes)
         wait_for(lambda: fake.calls)
         daemon.send_signal(signal.SIGSTOP)
@@ -210,8 +181,7 @@ def test_a_full_disk_costs_no_state(
     def engine(*arguments: str) -> Invocation:
         return Invocation((pulumi, *arguments, "--stack", "dev", "--non-interactive"), environment, other)
 
-    copies = Copies(backend, "dev", tmp_path / "states", "slipway state repair dev")
-    guard = Guard(copies=copies, say=said.append)
+    guard = Guard(stored=StoredState(backend, "dev"), say=said.append)
     assert guard.run(engine("stack", "init")) == 0
     free = shutil.disk_usage(small).free
     with (small / "fill").open("wb") as filler:
@@ -219,11 +189,9 @@ def test_a_full_disk_costs_no_state(
         os.posix_fallocate(filler.fileno(), 0, free - subject.RESERVED_BYTES - (64 << 10))
     code = guard.run(engine("stack", "import", "--file", "state.json"))
     assert (code == 0) is guarded
-    assert (copies.fault() == "") is guarded
     (small / "fill").unlink()
-    if not guarded:
-        assert "`slipway state repair dev`" in said[-1]
-        best = copies.best()
-        assert best is not None
-        copies.restore(best)
-    assert guard.run(engine("stack", "export", "--file", str(other / "exported.json"))) == 0
+    assert bool(said) is not guarded
+    if guarded:
+        assert guard.run(engine("stack", "export", "--file", str(other / "exported.json"))) == 0
+    else:
+        assert "error: the state of stack dev can't be read" in said[-1]

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from slipway.engine.backend import Backend, copies, current, folder
+from slipway.engine.backend import Backend, current, folder, stored
 from slipway.engine.project import Project, find
 from slipway.engine.stacks import Overlay, SandboxEngine
 from slipway.engine.state import StackResource, parse
@@ -115,21 +115,18 @@ def test_the_folder_of_a_file_backend_has_no_options(url: str) -> None:
         ("file://state", "{root}/state"),
     ],
 )
-def test_a_backend_in_a_folder_has_copies_outside_of_it(
+def test_the_state_of_a_backend_in_a_folder_is_there(
     url: str, place: str, project: Project, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("HOME", str(tmp_path))
-    found = copies(project, "dev", {"PULUMI_BACKEND_URL": url}, tmp_path / "states")
+    found = stored(project, "dev", {"PULUMI_BACKEND_URL": url})
     assert found is not None
     assert str(found.backend) == place.format(home=tmp_path, root=project.root)
-    assert found.folder.parent.parent == tmp_path / "states"
-    assert not found.folder.is_relative_to(found.backend)
-    assert found.recover == "slipway state repair dev"
 
 
 @pytest.mark.parametrize("url", ["s3://state", "https://api.pulumi.com", ""])
 def test_other_backends_have_none(url: str, project: Project, tmp_path: Path) -> None:
-    assert copies(project, "dev", {"PULUMI_BACKEND_URL": url, "HOME": str(tmp_path)}, tmp_path) is None
+    assert stored(project, "dev", {"PULUMI_BACKEND_URL": url, "HOME": str(tmp_path)}) is None
 
 
 # The stacks of the sandbox's backend: their files and states.

@@ -1,4 +1,4 @@
-"""The files of a rendering, and the difference of two recordings."""
+"""The files of a rendering."""
 
 import json
 from collections.abc import Callable
@@ -10,10 +10,10 @@ import pytest
 import yaml
 
 from slipway.render import writer
-from slipway.render.layout import Changes, changes, files_of
+from slipway.render.layout import files_of
 from slipway.render.recorder import record
-from slipway.render.recording import Recording, RenderError
-from tests.slipway.render.programs import Thing, Toy, everything
+from slipway.render.recording import RenderError
+from tests.slipway.render.programs import everything
 
 # The files of a rendering: one per object, with predictable names and reproducible content.
 
@@ -146,46 +146,6 @@ def test_no_name_escapes_the_folder(name: str) -> None:
     assert not folder.startswith(".")
     assert file.startswith("configmap-")
     assert ":" not in path
-
-
-# A comparison lists exactly the resources that differ.
-
-
-URN = "urn:pulumi:dev::slipway::toy:index:Thing::"
-
-
-def recorded(**things: dict[str, Any]) -> Recording:
-    def program() -> None:
-        toy = Toy()
-        for name, props in things.items():
-            opts = props.pop("opts", pulumi.ResourceOptions())
-            Thing(name, pulumi.ResourceOptions.merge(opts, pulumi.ResourceOptions(provider=toy)), **props)
-
-    return record(program, stack="dev")
-
-
-def test_a_recording_does_not_differ_from_itself() -> None:
-    make: Callable[[], Recording] = lambda: recorded(a={"text": "1"})  # noqa: E731
-    assert not changes(make(), make())
-
-
-def test_added_removed_and_changed_resources_are_distinguished() -> None:
-    before = recorded(a={"text": "1"}, b={"text": "1"}, c={"text": "1"})
-    after = recorded(d={"text": "1"}, c={"text": "2"}, a={"text": "1"})
-    result = changes(before, after)
-    assert result == Changes(added=(f"{URN}d",), removed=(f"{URN}b",), changed=(f"{URN}c",))
-    assert result
-    assert result.urns == (f"{URN}b", f"{URN}c", f"{URN}d")
-
-
-def test_an_option_alone_is_a_change() -> None:
-    before = recorded(a={"text": "1"})
-    after = recorded(a={"text": "1", "opts": pulumi.ResourceOptions(protect=True)})
-    assert changes(before, after).changed == (f"{URN}a",)
-
-
-def test_the_order_in_the_program_is_not_a_change() -> None:
-    assert not changes(recorded(a={}, b={}), recorded(b={}, a={}))
 
 
 # A rendering replaces a previous one, and never other files.

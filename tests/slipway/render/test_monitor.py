@@ -8,7 +8,6 @@ from typing import Any, Final
 import pytest
 
 from policies.rules import RULES
-from slipway.cost.reconciliation import disagreements
 from slipway.render.evaluation import check
 from slipway.render.program import record_platform
 from slipway.render.recording import RecordedResource, Recording
@@ -19,6 +18,7 @@ from spec.pricing.estimate import estimate
 from spec.settings import Platform, load, read_stack
 from tests.support.cases import beside
 from tests.support.day import TODAY
+from tests.support.reconciliation import disagreements
 from tests.support.stacks import FOLDER
 
 CASES: Final = beside(__file__)

@@ -14,7 +14,7 @@ import pulumi_aws as aws
 import pytest
 
 from slipway.render import render
-from slipway.render.layout import changes, files_of
+from slipway.render.layout import as_data, files_of
 from slipway.render.program import record_platform
 from slipway.render.recording import RecordedResource, Recording, RenderError
 from spec.catalog import names
@@ -116,13 +116,14 @@ def test_a_new_pool_adds_its_own_resources_and_changes_only_agents_and_the_param
     extra: dict[str, Any], agents: set[str]
 ) -> None:
     """Agents that must run on it tolerate its taints, and admission rules know the pools and their prices."""
-    before = base()
-    _, after = of({"pools": {"b-first": extra, **changed({})["pools"]}})
-    result = changes(before, after)
-    assert result.added
-    assert all("pool-b-first" in urn for urn in result.added), result.added
-    assert result.removed == ()
-    assert {urn.rpartition("::")[2] for urn in result.changed} - {"admission-parameters"} == agents
+    before = {one.urn: as_data(one) for one in base()}
+    after = {one.urn: as_data(one) for one in of({"pools": {"b-first": extra, **changed({})["pools"]}})[1]}
+    added = after.keys() - before.keys()
+    assert added
+    assert all("pool-b-first" in urn for urn in added), added
+    assert before.keys() <= after.keys()
+    touched = {urn.rpartition("::")[2] for urn in before if before[urn] != after[urn]}
+    assert touched - {"admission-parameters"} == agents
 
 
 LIMITS = {

@@ -1,15 +1,17 @@
 """A stack as Terraform JSON."""
 
 import json
+from collections.abc import Mapping
 from typing import Any, Final
 
 import pulumi
 import pulumi_aws as aws
 import pytest
 
-from sandbox.aws.kinds import snake
+from sandbox.aws.kinds import AnyOf, Field, ListOf, ObjectOf, snake
+from sandbox.aws.schema import schema
 from slipway.render.recorder import record
-from slipway.render.terraform import SINGULAR, blocks, document, spell, terraform_type
+from slipway.render.terraform import SINGULAR, document, spell, terraform_type
 from tests.support.cases import beside
 from tests.support.mocks import providers
 from tests.support.stacks import NAMES, recorded
@@ -80,6 +82,30 @@ def test_a_secret_is_omitted() -> None:
         aws.ssm.Parameter("token", type="SecureString", value=pulumi.Output.secret("hush"), opts=child)
 
     assert "hush" not in json.dumps(rendered(program))
+
+
+def blocks(token: str, inputs: Mapping[str, Any]) -> set[str]:
+    """Snake-case names of the lists of objects in the inputs, at any depth."""
+    type_schema = schema(token)
+    return set(_blocks(type_schema.inputs, inputs)) if type_schema else set()
+
+
+def _blocks(fields: Mapping[str, Field], value: Mapping[str, Any]) -> list[str]:
+    names: list[str] = []
+    for key, item in value.items():
+        if key not in fields:
+            continue
+        kind = fields[key].kind
+        options = kind.options if isinstance(kind, AnyOf) else (kind,)
+        if isinstance(item, list) and any(isinstance(one, Mapping) for one in item):
+            names.append(snake(key))
+        below = [option.item if isinstance(option, ListOf) else option for option in options]
+        nested = [option for each in below for option in (each.options if isinstance(each, AnyOf) else (each,))]
+        for one in item if isinstance(item, list) else [item]:
+            for option in nested:
+                if isinstance(option, ObjectOf) and isinstance(one, Mapping):
+                    names += _blocks(option.fields, one)
+    return names
 
 
 @pytest.mark.parametrize("stack", NAMES)

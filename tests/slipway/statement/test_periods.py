@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from components.observability import recording
 from components.observability.promql import NODE, POD_JOB
 from slipway.replay.text import Source, TraceError
-from slipway.statement import kubecost, recorded, replayed
+from slipway.statement import recorded, replayed
 from slipway.statement.charges import Nodes, Period, charges
 from slipway.statement.output import COLUMNS, Shown, page, text
 from slipway.statement.split import NO_JOB, PLATFORM, Charge, Key, Row, Use, among, divide, split, to_cents
@@ -182,88 +182,6 @@ def test_names_of_jobs_are_no_markup() -> None:
     assert parsed(page(shown)).open == []
     assert "total" in text(shown)
     assert page(shown).index("In no figure: 1 of 5 jobs") < page(shown).index('class="tiles"')
-
-
-# Kubecost's answers, in the form of its page "Allocation API": by namespace, with idle and unallocated cost.
-
-SPLIT = {"gpuCost": 2.5, "cpuCost": 0.5, "ramCost": 0.25}
-"""USD for an hour of a GPU, and of what a pod requests beside it; a cost is hours times a price (OpenCost 5f65333,
-pkg/costmodel/allocation_helpers.go)."""
-
-
-def allocation(name: str, gpu_hours: float, **more: Any) -> dict[str, Any]:
-    costs = {part: gpu_hours * price for part, price in SPLIT.items()}
-    total = {"pvCost": 7.0, "networkCost": None, "sharedCost": 3.0, "totalCost": sum(costs.values()) + 10}
-    fields = {"name": name, "properties": {"namespace": name}, "minutes": 43200.0, "gpuHours": gpu_hours}
-    return {name: {**fields, **costs, **total, **more}}
-
-
-def space_of(team: str) -> str:
-    return next(iter(platform_of("dev").teams[team].namespaces_of(team)))
-
-
-def kubecosts(*sets: dict[str, Any], code: int = 200) -> Source:
-    return Source("allocation.json", json.dumps({"code": code, "data": list(sets), "message": "no"}))
-
-
-def month_of_kubecost() -> Source:
-    """The GPU hours of `month`: half of a node for 200 hours; a quarter for 40 and all of another for 20."""
-    idle = {"__idle__": {"name": "__idle__", "cpuCost": 9.0, "gpuCost": 100.0, "ramCost": 1.0, "totalCost": 110.0}}
-    return kubecosts(
-        {
-            **allocation(space_of("vision"), 800.0, gpuCostAdjustment=-200.0),
-            **allocation(space_of("language"), 240.0),
-            **allocation("kube-system", 0.0, cpuCost=44.0),
-            **idle,
-        }
-    )
-
-
-def test_kubecost_has_the_gpu_hours_of_the_statement_and_dollars_by_its_own_rule() -> None:
-    found = kubecost.read(month_of_kubecost(), platform_of("dev"))
-    items, _ = charges(recorded_month(), platform_of("dev"))
-    teams = {row.key[0]: row for row in split(items, recorded_month().uses).grouped(1).values()}
-    assert {name: float(one.gpu_hours) for name, one in found.items() if one.gpu_hours} == {
-        name: float(row.gpu_hours) for name, row in teams.items() if row.gpu_hours
-    }
-    assert found["vision"].usd == 800 * Fraction("3.25") - 200
-    assert found["language"].usd == 240 * Fraction("3.25")
-
-
-def test_steps_of_kubecost_are_summed_and_a_team_without_any_has_zero() -> None:
-    space = space_of("vision")
-    found = kubecost.read(kubecosts(allocation(space, 8.0), allocation(space, 16.0)), platform_of("dev"))
-    assert found["vision"].gpu_hours == 24
-    assert found["language"].usd == 0
-
-
-@pytest.mark.parametrize(
-    ("wrong", "says"),
-    [
-        (kubecosts(code=400), "an answer with code 200"),
-        (Source("a.json", "[]"), "an answer with code 200"),
-        (kubecosts({"vision": 3}), "an allocation is an object"),
-        (kubecosts(allocation("vision", 1.0, cpuCost="x")), "it must be a number from 0"),
-        (kubecosts(allocation("vision", 1.0, gpuHours=-1)), "it must be a number from 0"),
-    ],
-)
-def test_wrong_answers_of_kubecost_are_refused(wrong: Source, says: str) -> None:
-    renamed = Source(wrong.name, wrong.text.replace('"vision"', f'"{space_of("vision")}"'))
-    with pytest.raises(TraceError, match=says):
-        kubecost.read(renamed, platform_of("dev"))
-
-
-def test_the_command_shows_kubecost_beside_the_statement(tmp_path: Path, slipway: Slipway) -> None:
-    series_, answer_ = tmp_path / "november.json", tmp_path / "allocation.json"
-    series_.write_text(answer(month()).text)
-    answer_.write_text(month_of_kubecost().text)
-    line = ("statement dev --prometheus", series_, "--kubecost", answer_)
-    shown = slipway(*line).out
-    assert [row.split() for row in shown.splitlines() if row.startswith("vision")][1] == [
-        "vision", "2,195.76", "2,400.00", "800.0", "800.0",
-    ]  # fmt: skip
-    teams = {one["team"]: one for one in json.loads(slipway(*line, "--json").out)["kubecost"]}
-    assert teams["language"] == {"team": "language", "gpuHours": 240.0, "usd": "780.00"}
 
 
 # The split of amounts among those who used a node.

@@ -15,11 +15,12 @@ A row has these keys; `set`, `at`, `rule` and `fix` are of the report that it mu
 """
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
-from spec.strict_yaml import rows
+from spec.strict_yaml import StrictLoader
 from tests.spec.settings.stack import DELETE, EXISTING, ON_A_CLUSTER, team
 
 NOT_GIVEN: Final = {
@@ -109,8 +110,16 @@ def _row(
     return Bad(id, what, place, changes, at or next(iter(set or {})), rule, fix)
 
 
+def _rows(file: Path) -> Iterator[tuple[str, Any]]:
+    """The entries of a list, each with its place as `FILE:LINE`."""
+    reader = StrictLoader(file.read_text(encoding="utf-8"))
+    for entry in reader.get_single_node().value:
+        yield f"{file.name}:{entry.start_mark.line + 1}", reader.construct_object(entry, deep=True)
+    reader.dispose()
+
+
 ROWS: Final = tuple(
     _row(place, **{"with_" if key == "with" else key: value for key, value in _expanded(row).items()})
     for file in sorted(Path(__file__).parent.glob("*.yaml"))
-    for place, row in rows(file)
+    for place, row in _rows(file)
 )

@@ -1,29 +1,19 @@
-"""Reconciles an estimate with resources: those that the program declares, or those in a state.
-
-Estimates are computed from the settings, which takes milliseconds and needs no program run. This module verifies them:
-whatever can be counted in resources is counted there as well, and resource types without a price are listed.
-"""
+"""Reconciles an estimate, which is computed from settings, with the resources of the program: what can be counted in
+resources is counted there as well."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from decimal import Decimal
 from typing import Any, Final
 
+from slipway.cost.declared import Resource
 from spec.pools import keys
 from spec.pricing import services
-from spec.pricing.model import Estimate, Unpriced
-from spec.pricing.resource_types import unknown
+from spec.pricing.model import Estimate
 
 Key = tuple[str, str, str]
 """Service, pool and item of a line (`spec.pricing.model.Line.key`)."""
 Counts = Iterator[tuple[Key, int]]
-Resource = tuple[str, Mapping[str, Any]]
-"""Type and inputs, with the provider's property names."""
-
-
-def unpriced_types(resources: Iterable[Resource]) -> tuple[Unpriced, ...]:
-    """Resource types that `spec.pricing.resource_types` does not list."""
-    return unknown(token for token, _ in resources)
 
 
 def disagreements(estimate: Estimate, resources: Iterable[Resource]) -> tuple[str, ...]:
