@@ -2,7 +2,7 @@
 # binary is not on PATH and its project's own installer is out of reach.
 
 .DEFAULT_GOAL := help
-.PHONY: help setup tools scanners site browser report up preview destroy test test-fast test-all dates check format generate schema lock bench mutants pipeline checksums adversary binaries promtool equipment weigh sbom
+.PHONY: help setup tools scanners site browser report up preview destroy test test-fast test-all dates check format generate schema lock bench mutants pipeline checksums binaries promtool equipment weigh sbom
 
 STACK ?= dev
 # Of `make mutants`: the sample, the beginning of the paths that it is drawn from, and whether all tests are run on what
@@ -126,10 +126,6 @@ bench: tools ## the measured numbers, each beside its bound
 mutants: setup ## change the source in COUNT small ways, drawn by SEED, and fail where the tests notice too few of them
 	@$(BIN)/python -m sandbox.toolchain ensure $(TEST_TOOLS)
 	$(BIN)/python -m tools.mutants --seed $(SEED) --count $(COUNT) --within '$(WITHIN)' $(if $(ALL),--all)
-
-adversary: setup ## try every probe of tests/adversary; SEED draws the half whose rate counts
-	@$(BIN)/python -m sandbox.toolchain ensure $(TEST_TOOLS)
-	$(BIN)/python -m tests.adversary --seed $(SEED)
 
 format: setup ## rewrite the source as `make check` wants it
 	$(BIN)/ruff check --fix

@@ -16,8 +16,6 @@ from tests.adversary.objects import (
 )
 from tests.adversary.probe import ADMINISTRATOR, Request
 from tests.components.admission import samples as make
-from tests.components.admission.actors import ADMIN, EDIT
-from tests.components.admission.acts import ACTS
 from tests.components.admission.samples import GPU_TAINT, container, gpus, spec
 
 ACCEPTED: Final = (
@@ -50,14 +48,6 @@ ACCEPTED: Final = (
         accepted="replicas are spread so to survive a node; `max` of the pool and the quota of pods bound it"),
 )  # fmt: skip
 """What a member of a team may do, with the reason, which docs/security.md gives as well."""
-
-LISTED: Final = tuple(
-    Request(act.what, act.manifest, actor=act.actor, method=act.method, subresource=act.subresource,
-        before=act.before)
-    for act in ACTS
-    if act.rule and act.actor in (EDIT, ADMIN)
-)  # fmt: skip
-"""Acts that have a rule: of tests/components/admission, now with all rules at once."""
 
 PERMISSIONS: Final = (
     Request("binds the role admin", thing(RBAC, "RoleBinding",
@@ -185,4 +175,4 @@ WORK: Final = (
         subresource="status"),
 )  # fmt: skip
 
-REQUESTS: Final = (*LISTED, *PERMISSIONS, *PODS, *WORK, *ACCEPTED)
+REQUESTS: Final = (*PERMISSIONS, *PODS, *WORK, *ACCEPTED)

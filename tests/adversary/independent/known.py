@@ -1,14 +1,7 @@
-"""Independent probes that get through: acts that are accepted, and gaps that a rule has to close.
-
-`make adversary` counts a gap against the rate. Remove an act here once a rule refuses it.
-"""
+"""Independent probes that get through, and why that is accepted. Remove an act here once a rule refuses it."""
 
 from collections.abc import Mapping
 from typing import Final
-
-_MISSING: Final[Mapping[str, tuple[str, ...]]] = {}
-GAPS: Final[Mapping[str, str]] = {act: missing for missing, acts in _MISSING.items() for act in acts}
-"""What each act misses."""
 
 _REASONS: Final[Mapping[str, tuple[str, ...]]] = {
     "the claim itself is refused: requests.storage of the quota counts what controllers claim": (
@@ -96,9 +89,6 @@ _REASONS: Final[Mapping[str, tuple[str, ...]]] = {
     ),
     "its load balancer has a name of its own, which no DNS record of others names": (
         "takes the host name of another team in its Ingress",
-    ),
-    "an entry that is valid for more than 370 days excuses nothing, and `suppression-current` fails the run": (
-        "excuses a rule for six years",
     ),
 }
 ACCEPTED: Final[Mapping[str, str]] = {act: reason for reason, acts in _REASONS.items() for act in acts}
