@@ -8,7 +8,6 @@ from typing import Final
 import pytest
 
 from tests.adversary import cluster, independent, program, requests
-from tests.adversary.independent.known import ACCEPTED
 from tests.adversary.probe import Request
 from tests.sandbox.plane import ControlPlane
 
@@ -41,7 +40,7 @@ def test_an_add_on_that_the_stack_file_names_is_not_reported() -> None:
 
 def test_acts_have_names_of_their_own() -> None:
     assert max(Counter((probe.actor, probe.act) for probe in REQUESTS).values()) == 1
-    assert {*ACCEPTED} <= {probe.act for probe in REQUESTS}
+    assert {*independent.ACCEPTED} <= {probe.act for probe in REQUESTS}
 
 
 def test_accepted_acts_are_on_the_page_with_their_reason() -> None:

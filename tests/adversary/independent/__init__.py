@@ -5,20 +5,24 @@ Kubernetes lists as its design, MITRE ATT&CK for containers, and the checks of P
 """
 
 from dataclasses import replace
+from pathlib import Path
 from typing import Final
 
+from spec import strict_yaml
 from tests.adversary.independent.deputies import DEPUTIES
 from tests.adversary.independent.examples import EXAMPLES
 from tests.adversary.independent.exposure import EXPOSURE
-from tests.adversary.independent.known import ACCEPTED
 from tests.adversary.independent.legitimate import LEGITIMATE
 from tests.adversary.independent.platform import EXTRA, PLATFORM
 from tests.adversary.independent.pods import PODS
 from tests.adversary.independent.queueing import QUEUEING
 from tests.adversary.independent.work import WORK
 
-__all__ = ["EXTRA", "REQUESTS"]
+__all__ = ["ACCEPTED", "EXTRA", "REQUESTS"]
 
+KNOWN: Final = strict_yaml.read(Path(__file__).with_name("known.yaml").read_text(encoding="utf-8"))
+ACCEPTED: Final = {act: reason for reason, acts in KNOWN.items() for act in acts}
+"""Why each act that gets through is accepted."""
 REQUESTS: Final = (
     *(
         replace(probe, accepted=ACCEPTED.get(probe.act, ""))
