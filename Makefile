@@ -2,7 +2,7 @@
 # binary is not on PATH and its project's own installer is out of reach.
 
 .DEFAULT_GOAL := help
-.PHONY: help setup tools scanners site browser report up preview destroy test test-fast test-all dates check format generate schema lock bench mutants pipeline checksums adversary drills binaries promtool equipment weigh sbom
+.PHONY: help setup tools scanners site browser report up preview destroy test test-fast test-all dates check format generate schema lock bench mutants pipeline checksums drills binaries promtool equipment weigh sbom
 
 STACK ?= dev
 # Of `make mutants`: the sample, the beginning of the paths that it is drawn from, and whether all tests are run on what
@@ -127,10 +127,6 @@ bench: tools ## the measured numbers, each beside its bound
 mutants: setup ## change the source in COUNT small ways, drawn by SEED, and fail where the tests notice too few of them
 	@$(BIN)/python -m sandbox.toolchain ensure $(TEST_TOOLS)
 	$(BIN)/python -m tools.mutants --seed $(SEED) --count $(COUNT) --within '$(WITHIN)' $(if $(ALL),--all)
-
-adversary: setup ## try every probe of tests/adversary; SEED draws the half whose rate counts
-	@$(BIN)/python -m sandbox.toolchain ensure $(TEST_TOOLS)
-	$(BIN)/python -m tests.adversary --seed $(SEED)
 
 drills: tools ## disturb an `up` in DRILLS ways by faults: the same command again must end where an undisturbed one ends
 	SLIPWAY_DRILLS=$(DRILLS) $(BIN)/pytest -n 0 tests/e2e/test_drills.py

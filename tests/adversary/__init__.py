@@ -1,1 +1,1 @@
-"""What an adversary tries, as data: `make adversary` prints how much of it is refused."""
+"""What an adversary tries, as data."""

@@ -25,16 +25,3 @@ def secured(**context: Any) -> Object:
 
 def annotated(manifest: Object, **notes: str) -> Object:
     return {**manifest, "metadata": {**manifest["metadata"], "annotations": notes}}
-
-
-def prioritized(manifest: Object, name: str) -> Object:
-    labels = {**manifest["metadata"]["labels"], "kueue.x-k8s.io/priority-class": name}
-    return {**manifest, "metadata": {**manifest["metadata"], "labels": labels}}
-
-
-def with_template_labels(manifest: Object, key: str) -> Object:
-    template = manifest["spec"][key]
-    metadata = template.get("metadata", {})
-    labels = {**metadata.get("labels", {}), "kueue.x-k8s.io/priority-class": "production"}
-    labelled = {**template, "metadata": {**metadata, "labels": labels}}
-    return {**manifest, "spec": {**manifest["spec"], key: labelled}}

@@ -9,15 +9,11 @@ from tests.adversary.objects import (
     OTHER,
     RBAC,
     annotated,
-    prioritized,
     secured,
     thing,
-    with_template_labels,
 )
 from tests.adversary.probe import ADMINISTRATOR, Request
 from tests.components.admission import samples as make
-from tests.components.admission.actors import ADMIN, EDIT
-from tests.components.admission.acts import ACTS
 from tests.components.admission.samples import GPU_TAINT, container, gpus, spec
 
 ACCEPTED: Final = (
@@ -50,14 +46,6 @@ ACCEPTED: Final = (
         accepted="replicas are spread so to survive a node; `max` of the pool and the quota of pods bound it"),
 )  # fmt: skip
 """What a member of a team may do, with the reason, which docs/security.md gives as well."""
-
-LISTED: Final = tuple(
-    Request(act.what, act.manifest, actor=act.actor, method=act.method, subresource=act.subresource,
-        before=act.before)
-    for act in ACTS
-    if act.rule and act.actor in (EDIT, ADMIN)
-)  # fmt: skip
-"""Acts that have a rule: of tests/components/admission, now with all rules at once."""
 
 PERMISSIONS: Final = (
     Request("binds the role admin", thing(RBAC, "RoleBinding",
@@ -132,15 +120,8 @@ PODS: Final = (
     Request("borrows the account of Karpenter", make.pod(spec(serviceAccountName="karpenter"))),
     Request("sets its own priority", make.pod(spec(priority=2_000_000_000))),
     Request("sets the overhead of its pod", make.pod(spec(overhead={"cpu": "1"}))),
-    Request("tolerates the taint of GPU nodes without a GPU", make.pod(spec(tolerations=[GPU_TAINT]))),
     Request("takes all EFA adapters of a GPU node without a GPU",
         make.pod(spec(container(resources={"limits": {"vpc.amazonaws.com/efa": "32"}}), tolerations=[GPU_TAINT]))),
-    Request("stays on a drained node",
-        make.pod(spec(tolerations=[{"key": "node.kubernetes.io/unschedulable", "operator": "Exists"}]))),
-    Request("survives a disruption by Karpenter",
-        make.pod(spec(tolerations=[{"key": "karpenter.sh/disrupted", "operator": "Exists"}]))),
-    Request("looks like a static pod",
-        annotated(make.pod(spec(nodeName="node-1")), **{"kubernetes.io/config.mirror": "x"})),
     Request("uses a runtime class", make.pod(spec(runtimeClassName="host"))),
     Request("takes a whole node's memory in one container",
         make.pod(spec(container(resources={"requests": {"memory": "100Ti"}, "limits": {"memory": "100Ti"}})))),
@@ -155,19 +136,7 @@ PODS: Final = (
 )  # fmt: skip
 
 WORK: Final = (
-    Request("queues with a priority that its team does not have", prioritized(make.job(suspend=True), "production")),
-    Request("queues with a priority that does not exist", prioritized(make.job(suspend=True), "mine")),
-    Request("hides the priority in the template of a CronJob", with_template_labels(make.cron_job(), "jobTemplate")),
-    Request("hides the priority in the template of its pods", with_template_labels(make.deployment(), "template")),
-    Request("retries each index a million times",
-        make.job(completionMode="Indexed", completions=10, backoffLimit=None, backoffLimitPerIndex=10**6)),
-    Request("keeps a finished Job forever", make.job(ttlSecondsAfterFinished=None)),
-    Request("runs a CronJob with unbounded Jobs", make.cron_job(activeDeadlineSeconds=None)),
     Request("runs a DaemonSet", make.daemon_set()),
-    Request("scales to 5000 by an autoscaler", make.autoscaler(5000)),
-    Request("scales to 5000 by KEDA", make.scaled_object(maxReplicaCount=5000)),
-    Request("scales by KEDA without a limit", make.scaled_object()),
-    Request("runs a StatefulSet of 5000 pods", make.stateful_set(replicas=5000)),
     Request("runs a ReplicationController of 5000 pods", thing("v1", "ReplicationController", spec={"replicas": 5000,
                 "selector": {"app": "it"},
                 "template": {"metadata": {"labels": {"app": "it"}}, "spec": {"containers": [container()]}}})),
@@ -185,4 +154,4 @@ WORK: Final = (
         subresource="status"),
 )  # fmt: skip
 
-REQUESTS: Final = (*LISTED, *PERMISSIONS, *PODS, *WORK, *ACCEPTED)
+REQUESTS: Final = (*PERMISSIONS, *PODS, *WORK, *ACCEPTED)

@@ -14,7 +14,7 @@ from pathlib import Path
 from types import FrameType
 from typing import Final, NoReturn
 
-from tests.bench import commands, growth, memory, order, previews
+from tests.bench import commands, growth, memory, needs, previews
 from tests.bench.figure import Figure, Verdict, summary, table
 from tests.bench.machine import Bench, BenchError
 
@@ -24,7 +24,7 @@ NUMBERS: Final[Mapping[str, Callable[[Bench], list[Figure]]]] = {
     "refusal": commands.refusal,
     "render": commands.render,
     "growth": growth.growth,
-    "order": order.order,
+    "waits": needs.of_prod,
     "up": commands.up,
     "policies": previews.policies,
     "preview": previews.preview,

@@ -8,9 +8,11 @@ from typing import Any, Final
 
 from slipway.render.recording import RecordedResource, Recording
 from spec.catalog import addons
-from tests.bench.durations import ADDON, NODE_GROUP, RELEASE, chart_of, is_crds_only
 
 Found = list[RecordedResource]
+ADDON: Final = "aws:eks/addon:Addon"
+NODE_GROUP: Final = "aws:eks/nodeGroup:NodeGroup"
+RELEASE: Final = "kubernetes:helm.sh/v3:Release"
 BUILT_ON: Final[Mapping[str, str]] = {
     "kserve-resources": "cert-manager",
     "kubeflow-trainer": "jobset",
@@ -305,6 +307,17 @@ def controller(index: Index, _: RecordedResource) -> Found:
 
 
 # Helm releases and the objects of the cluster.
+
+
+def is_crds_only(resource: RecordedResource) -> bool:
+    """Whether a release has CRDs and no pods, by its own name or its chart's."""
+    names = (chart_of(resource), str(inputs(resource).get("name", "")))
+    return any(name.endswith(("-crd", "-crds")) for name in names)
+
+
+def chart_of(release: RecordedResource) -> str:
+    """Name of a release's chart."""
+    return str(inputs(release).get("chart", "")).rpartition("/")[2]
 
 
 def has_pods(resource: RecordedResource) -> bool:

@@ -1,9 +1,8 @@
 """Waits between resources that AWS and Kubernetes need, independent of a program: the table, and its results.
 
-From the table follow two numbers: the shortest possible way to a whole platform, which has these waits and no other,
-and the waits that a program lacks. The table looks at types and inputs, and at the outputs that inputs come from; never
-at `depends_on`, which is what it checks. A new wait that is a true need is a new row in `needs.yaml`, with its reason;
-any other is a wait that the program can do without.
+The number is the waits that a program lacks. The table looks at types and inputs, and at the outputs that inputs come
+from; never at `depends_on`, which is what it checks. A new wait that is a true need is a new row in `needs.yaml`, with
+its reason; any other is a wait that the program can do without.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -16,9 +15,11 @@ from pydantic import BaseModel, ConfigDict, model_validator
 from slipway.render.recording import RecordedResource, Recording
 from spec import strict_yaml
 from tests.bench import finders
-from tests.bench.durations import DEFAULT_SECONDS, seconds_of
+from tests.bench.figure import Figure
 from tests.bench.finders import Index, at
-from tests.bench.waits import Closure, Graph, closure
+from tests.bench.machine import Bench
+from tests.bench.waits import Closure, closure, waits
+from tests.support import stacks
 
 TABLE: Final = Path(__file__).with_name("needs.yaml")
 Words = str | list[str]
@@ -145,11 +146,43 @@ def needed(recording: Recording) -> dict[str, frozenset[str]]:
     return {urn: frozenset(urns) for urn, urns in after.items()}
 
 
-def shortest(recording: Recording, default: float = DEFAULT_SECONDS) -> Graph:
-    """The same program with the waits of the table and no other; `default` as of `seconds_of`."""
-    return Graph(seconds_of(recording, default), needed(recording))
-
-
 def all_needed(recording: Recording) -> Closure:
     """For each resource all that it must wait for by the table, by way of any number of others."""
     return closure(needed(recording))
+
+
+def of_prod(_: Bench) -> list[Figure]:
+    """The waits that stack prod lacks."""
+    return [absent(stacks.recorded("prod"))]
+
+
+def absent(recording: Recording) -> Figure:
+    """The waits of `tests/bench/needs.yaml` that the program lacks."""
+    asked, before = pairs(recording), closure(waits(recording))
+    found = missing(asked, before)
+    own = _explicit(recording, before)
+    needed = all_needed(recording)
+    unasked = sum(earlier not in needed[later] for later, earlier in own)
+    return Figure(
+        name="missing waits",
+        value=len(found),
+        unit="waits",
+        bound=0,
+        how=f"of {len(asked)} waits that AWS or Kubernetes need in {recording.stack}, those that its graph lacks",
+        notes=(
+            *(pair.describe(recording) for pair in found),
+            f"{len(own)} waits of `depends_on` follow from no other; no need asks for {unasked} of them",
+        ),
+    )
+
+
+def _explicit(recording: Recording, before: Closure) -> list[tuple[str, str]]:
+    """Waits by `depends_on` that would be lost without it: later and earlier."""
+    direct = waits(recording)
+    return [
+        (later.urn, earlier)
+        for later in recording
+        for earlier in later.options.depends_on
+        if earlier != later.options.provider
+        and not any(earlier in before[other] for other in direct[later.urn] - {earlier})
+    ]

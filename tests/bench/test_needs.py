@@ -1,4 +1,4 @@
-"""Waits: prod and its variants have every one that is needed, a removed one is reported, and none is too much."""
+"""Waits: prod and its variants have every one that is needed, and a removed one is reported."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
@@ -15,13 +15,9 @@ from slipway.charts.variants import variants
 from slipway.render.program import record_platform
 from slipway.render.recording import Options, RecordedResource, Recording, Values
 from spec.settings import load, read_stack
-from tests.bench import durations
-from tests.bench.durations import ADDON, AT_ONCE, DEFAULT, NODE_GROUP, RELEASE, Duration, duration_of, seconds_of
-from tests.bench.figure import Verdict
 from tests.bench.finders import BUILT_IN, CRDS, DEFINITION, Index, bringing, is_custom
-from tests.bench.needs import NEEDS, Pair, all_needed, missing, pairs, shortest
-from tests.bench.order import BOUND, absent, software, whole
-from tests.bench.waits import Graph, closure, waits, waits_of
+from tests.bench.needs import NEEDS, Pair, absent, all_needed, missing, pairs
+from tests.bench.waits import closure, waits, waits_of
 from tests.support import stacks
 from tests.support.cases import beside
 
@@ -54,14 +50,6 @@ def with_every_add_on() -> Iterator[Recording]:
         if names not in seen:
             seen.add(names)
             yield record_platform(platform, stack="prod")
-
-
-def with_wait(later: str, earlier: str) -> Recording:
-    """Prod with a dependency of the resource named `later` on the one named `earlier`."""
-    recording = recorded()
-    first, second = recording.named(later), recording.named(earlier)
-    options = replace(first.options, dependencies=(*first.options.dependencies, second.urn))
-    return replace(recording, resources={**recording.resources, first.urn: replace(first, options=options)})
 
 
 def program_of(need: str) -> Recording:
@@ -152,57 +140,7 @@ def test_prod_has_no_wait_of_monitors_for_prometheus_nor_of_crds_for_nodes(later
     assert recording.named(earlier).urn not in closure(waits(recording))[recording.named(later).urn]
 
 
-def test_the_shortest_way_to_software_is_control_plane_network_add_on_system_nodes_and_what_runs_on_them() -> None:
-    recording = recorded()
-    goal = recording.named("kserve-runtime-triton").urn
-    links = [recording.resources[urn].name for urn in shortest(recording).until([goal]).longest().links]
-    assert links[links.index("cluster-control-plane") :] == [
-        "cluster-control-plane",
-        "addons-early-vpc-cni",
-        "pool-system-node-group",
-        "cert-manager-release",
-        "kserve-release",
-        "kserve-runtime-triton",
-    ]
-
-
-# The numbers of the order: the longest chains of waits.
-
-
-def test_prod_keeps_the_bounds_and_says_what_they_rest_on() -> None:
-    figures = [whole(recorded()), software(recorded()), absent(recorded())]
-    assert [figure.verdict for figure in figures] == [Verdict.HELD] * 3
-    created = sum(each.custom and not each.type.startswith("pulumi:providers:") for each in recorded())
-    assert any(f"of {created} resources take the default of 3 s" in note for note in figures[0].notes)
-    alone = ("cluster-key", "cluster-logs", "cluster-control-plane", "addons-early-vpc-cni", "pool-system-node-group")
-    seconds = sum(duration_of(recorded().named(name)).seconds for name in (*alone, "gpu-operator-release"))
-    assert f"until pods can ask for the first GPU: {seconds:.0f} s (gpu-operator-release)" in figures[1].notes
-
-
-def test_an_unneeded_wait_misses_both_bounds_and_is_named_with_its_cost() -> None:
-    program = with_wait("cluster-control-plane", "network-route-nat-a")
-    for figure in (whole(program), software(program)):
-        assert figure.value is not None
-        assert figure.value > BOUND
-        # 13 s of VPC and subnet, 1 s of routes, 97 s of gateway, in place of 29 s of key and log group.
-        unneeded = [note for note in figure.notes if note.startswith("no need")]
-        assert unneeded == ["no need: cluster-control-plane waits for network-route-nat-a (without it 95 s less)"]
-
-
-def test_a_chart_that_waits_for_another_is_seen_although_a_file_system_takes_longer() -> None:
-    program = with_wait("cert-manager-release", "kube-prometheus-stack-release")
-    assert whole(program).verdict is Verdict.HELD
-    found = software(program)
-    assert found.verdict is Verdict.MISSED
-    assert any("cert-manager-release waits for kube-prometheus-stack-release" in note for note in found.notes)
-
-
-def test_a_wait_beside_the_longest_chain_costs_nothing() -> None:
-    program = with_wait("addons-late-coredns", "addons-late-metrics-server")
-    assert (whole(program).verdict, software(program).verdict) == (Verdict.HELD, Verdict.HELD)
-
-
-# Which releases bring a CRD, and how long a resource takes.
+# Which releases bring a CRD.
 
 
 def resource(type_: str, *, custom: bool = True, **inputs: Any) -> RecordedResource:
@@ -245,72 +183,9 @@ def test_the_chart_has_a_crd_of_the_group(shared: Path, group: str, name: str) -
     assert any(f"group: {group}\n" in text for text in texts)
 
 
-@pytest.mark.parametrize(
-    ("given", "expected"),
-    [
-        (resource("slipway:network:Network", custom=False), AT_ONCE),
-        (resource("pulumi:providers:aws"), AT_ONCE),
-        (resource("aws:xray/group:Group"), DEFAULT),
-        (resource(NODE_GROUP, scalingConfig={"desiredSize": 2.0}), durations.NODES),
-        (resource(NODE_GROUP, scalingConfig={"desiredSize": 0.0}), durations.NO_NODES),
-        (resource(ADDON, addonName="coredns"), durations.ADDONS["coredns"]),
-        (resource(ADDON, addonName="new-one"), durations.OTHER_ADDON),
-        (resource(RELEASE, chart="oci://public.ecr.aws/karpenter/karpenter-crd"), DEFAULT),
-        (resource(RELEASE, chart="kube-prometheus-stack", name="kube-prometheus-stack-crds"), DEFAULT),
-        (resource(RELEASE, chart="oci://public.ecr.aws/karpenter/karpenter"), durations.CHART),
-    ],
-    ids=lambda value: getattr(value, "type", ""),
-)
-def test_a_resource_takes_as_long_as_the_table_says(given: RecordedResource, expected: Duration) -> None:
-    assert duration_of(given) == expected
-
-
-def test_every_duration_has_a_source_every_source_is_used_and_every_type_occurs_in_prod() -> None:
-    """A mistyped token would silently take the default."""
-    rows = [
-        *durations.BY_TYPE.values(),
-        *durations.ADDONS.values(),
-        durations.NODES,
-        durations.NO_NODES,
-        durations.CHART,
-    ]
-    assert {row.source for row in rows} == set(durations.SOURCES)
-    assert {*durations.BY_TYPE, NODE_GROUP, ADDON, RELEASE} <= {found.type for found in recorded()}
-
-
-def test_the_default_can_be_another_and_changes_no_duration_that_has_a_source() -> None:
-    usual, longer = seconds_of(recorded()), seconds_of(recorded(), default=100.0)
-    changed = {urn for urn in usual if usual[urn] != longer[urn]}
-    assert changed == {each.urn for each in recorded() if duration_of(each) is DEFAULT}
-    assert {longer[urn] for urn in changed} == {100.0}
-
-
-# The graph.
-
-
-NONE: frozenset[str] = frozenset()
-GRAPH = Graph(
-    seconds={"a": 1.0, "b": 5.0, "c": 2.0, "d": 1.0, "alone": 6.0},
-    after={"a": NONE, "b": frozenset("a"), "c": frozenset("a"), "d": frozenset("bc"), "alone": NONE},
-)
-
-
-def test_the_longest_chain_is_the_one_that_ends_last() -> None:
-    chain = GRAPH.longest()
-    assert (chain.links, chain.seconds) == (("a", "b", "d"), 7.0)
-    assert GRAPH.without("d", "b").longest().seconds == 6.0
-    assert GRAPH.without("d", "c").longest() == chain
-    assert GRAPH.until(["c"]).longest().links == ("a", "c")
-    assert GRAPH.until(["c", "alone"]).seconds.keys() == {"a", "c", "alone"}
-    assert Graph({}, {}).longest().seconds == 0.0
-    assert closure(GRAPH.after)["d"] == {"a", "b", "c"}
-
-
 def test_a_cycle_is_refused() -> None:
-    cycle = Graph({"a": 1.0, "b": 1.0}, {"a": frozenset("b"), "b": frozenset("a")})
-    for walk in (cycle.longest, lambda: closure(cycle.after)):
-        with pytest.raises(CycleError):
-            walk()
+    with pytest.raises(CycleError):
+        closure({"a": frozenset("b"), "b": frozenset("a")})
 
 
 def test_a_resource_waits_for_all_that_the_sdk_resolves_before_it_registers() -> None:

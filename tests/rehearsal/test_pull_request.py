@@ -19,6 +19,20 @@ ONE_MORE_NODE = round(Decimal("0.92736") * MONTH + 100 * Decimal("0.08"), 2)
 MORE_LUSTRE = 1200 * Decimal("0.14")
 """From 1200 to 2400 GiB of a SCRATCH_2 file system at USD 0.14 a GB and month."""
 
+EXCUSE = """\
+- rule: queues-encrypted/principal
+  urn: "urn:pulumi:*::karpenter-queue"
+  value: "x"
+  reason: "It is needed for the release."
+  owner: "ml-platform"
+  until: 2027-06-30
+- rule: queues-encrypted/key
+"""
+PUBLIC = {
+    'principals={"Service": ["events.amazonaws.com"]}': 'principals={"AWS": ["*"]}',
+    'conditions={"ArnLike": {"aws:SourceArn": [rules_arn]}},': "",
+}
+
 
 def test_the_expected_costs_are_the_sums_of_list_prices() -> None:
     assert (Decimal("684.97"), Decimal("168.00")) == (ONE_MORE_NODE, MORE_LUSTRE)
@@ -57,6 +71,31 @@ def test_an_unknown_base_is_an_error_and_not_an_empty_change(repository: Reposit
     done = repository.script("stacks.sh", "no-such-branch")
     assert done.returncode != 0
     assert "[" not in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("file", "changes", "said"),
+    [
+        ("policies/suppressions.yaml", {"- rule: queues-encrypted/key\n": EXCUSE},
+            "review: the change adds the suppression of queues-encrypted/principal"),
+        ("policies/rules/message_queues.py", {'levels=Levels("M/M/M")': 'levels=Levels("-/-/-")'},
+            "review: the change changes enforcementLevel"),
+        ("Makefile", {}, "review: the change changes Makefile"),
+        ("components/network/flow_logs.py", {'f"log-group:{self._group_name}:*"': '"log-group:theirs:*"'},
+            "mandatory program-as-given"),
+        # A policy that a preview doesn't know.
+        ("components/addons/karpenter.py", PUBLIC, "mandatory queues-encrypted"),
+        (STACK_FILE, {"ml-research@example.com": "a@b.example"}, ""),
+    ],
+)  # fmt: skip
+def test_the_pack_of_the_base_judges_a_change(
+    repository: Repository, file: str, changes: dict[str, str], said: str
+) -> None:
+    repository.pull_request(changes, file)
+    done = repository.run(".venv/bin/python", "-m", "slipway", "policies", "dev", "--against", "HEAD^1")
+    assert said in done.stdout
+    if not said:
+        assert (done.returncode, "program-as-given" in done.stdout) == (0, False), done.stdout
 
 
 def test_only_the_changed_pool_is_on_the_page_and_in_the_comment(repository: Repository, tmp_path: Path) -> None:

@@ -5,19 +5,13 @@ from typing import Any, Final
 from tests.adversary.objects import annotated, secured, thing
 from tests.adversary.probe import Object, Request
 from tests.components.admission import samples as make
-from tests.components.admission.samples import GPU_TAINT, container, gpus, on, spec
+from tests.components.admission.samples import container, gpus, on, spec
 
-ZONE: Final = "topology.kubernetes.io/zone"
 METADATA: Final = "169.254.169.254"
 
 
 def volume(**source: Any) -> Object:
     return make.pod(spec(volumes=[{"name": "v", **source}]))
-
-
-def repelling(topology: str = ZONE, **who: Any) -> Object:
-    term = {"labelSelector": {}, "topologyKey": topology, **who}
-    return {"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [term]}}
 
 
 def on_nodes(**term: Any) -> Object:
@@ -85,38 +79,20 @@ VOLUMES: Final = (
 )  # fmt: skip
 
 PLACEMENT: Final = (
-    Request("keeps every other pod out of a zone", make.pod(spec(affinity=repelling(namespaceSelector={})))),
-    Request("keeps every other pod out of the cluster",
-        make.deployment(spec(affinity=repelling("kubernetes.io/os", namespaceSelector={})))),
-    Request("keeps another team off its nodes",
-        make.job(spec(affinity=repelling("kubernetes.io/hostname", namespaces=["language-training"])), suspend=True)),
     Request("names a node by a field",
         make.pod(spec(affinity=on_nodes(matchFields=[matching("metadata.name", "In", "node-1")])))),
-    Request("names a node by its host name", make.pod(spec(nodeSelector={"kubernetes.io/hostname": "node-1"}))),
-    Request("prefers the nodes of the system", make.pod(spec(affinity={"nodeAffinity": {
-                        "preferredDuringSchedulingIgnoredDuringExecution": [{"weight": 100, "preference": {
-                                    "matchExpressions": [matching("platform.slipway/role", "In", "system")]}}]}}))),
     Request("avoids all nodes but those of the system", make.pod(spec(affinity=on_nodes(matchExpressions=[
                         matching("platform.slipway/role", "NotIn", "general", "training", "inference")])))),
     Request("selects the group of system nodes of EKS",
         make.pod(spec(nodeSelector={"eks.amazonaws.com/nodegroup": "slipway-prod-system"}))),
     Request("selects nodes that no pool labels",
         make.pod(spec(affinity=on_nodes(matchExpressions=[matching("karpenter.sh/nodepool", "DoesNotExist")])))),
-    Request("tolerates every taint of one effect",
-        make.pod(spec(tolerations=[{"operator": "Exists", "effect": "NoSchedule"}]))),
     Request("tolerates the pool of others",
         make.pod(spec(tolerations=[{"key": "platform.slipway/pool", "operator": "Exists"}]))),
-    Request("tolerates the taint of system nodes",
-        make.pod(spec(tolerations=[{"key": "CriticalAddonsOnly", "operator": "Exists"}]))),
     Request("stays on a node that the Cluster Autoscaler removes",
         make.deployment(spec(tolerations=[{"key": "ToBeDeletedByClusterAutoscaler", "operator": "Exists"}]))),
-    Request("hides the GPU toleration in a deployment without GPUs", make.deployment(spec(tolerations=[GPU_TAINT]))),
     Request("preempts others with a class that does not",
         make.pod(spec(priorityClassName="experiment", preemptionPolicy="PreemptLowerPriority"))),
-    Request("serves with a class its namespace does not have",
-        make.deployment(spec(priorityClassName="production-inference"))),
-    Request("trains with a system class in a LeaderWorkerSet",
-        make.leader_worker_set(spec(priorityClassName="system-cluster-critical"))),
 )  # fmt: skip
 
 QUEUES: Final = (

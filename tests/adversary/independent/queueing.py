@@ -20,7 +20,6 @@ CLASS: Final = {f"{K}priority-class": "production-training"}
 OTHERS: Final = "production-training"
 MODEL: Final = make.inference_service(model={}, maxReplicas=1)
 EXCLUSIVE: Final = {"alpha.jobset.sigs.k8s.io/exclusive-topology": "topology.kubernetes.io/zone"}
-ELSEWHERE: Final = "kueue.x-k8s.io/multikueue"
 ALL_GPUS: Final = [{"name": "NVIDIA_VISIBLE_DEVICES", "value": "all"}]
 
 
@@ -71,49 +70,16 @@ def replicated(**template: Any) -> Object:
 
 
 ANNOTATIONS: Final = (
-    Request("gives a pod of a group the role of a smaller one", waiting(GROUP, **{f"{K}pod-group-name": "g"})),
-    Request("gives a pod of an annotated group the role of a smaller one",
-        waiting({**GROUP, f"{K}pod-group-name": "g"})),
-    Request("lets the first small pod stand for its group",
-        waiting({**GROUP, f"{K}pod-group-fast-admission": "true"}, **{f"{K}pod-group-name": "g"})),
-    Request("gives the pods of a StatefulSet one role",
-        tagged(templated(make.stateful_set(on("h100")), annotations={f"{K}role-hash": "main"}), **{QUEUE: "default"})),
-    Request("gives the pods of a LeaderWorkerSet one role", make.leader_worker_set(leaderWorkerTemplate={"size": 2,
-                "workerTemplate": {"metadata": {"annotations": {f"{K}role-hash": "main"}}, "spec": on("h100")}})),
     patches("changes the role of a pod that waits", waiting(), annotations={f"{K}role-hash": "main"}),
     patches("hides a pod that runs from Kueue", running(), labels={f"{K}managed": None}),
     patches("takes a pod that runs out of its queue", running(), labels={QUEUE: None}),
     patches("takes a pod that waits out of its queue", waiting(), labels={QUEUE: None}),
-    Request("keeps the quota of a group that has ended",
-        waiting({f"{K}pod-group-total-count": "2", f"{K}pod-group-serving": "true"}, **{f"{K}pod-group-name": "g"})),
-    Request("takes the place of a pod of an elastic job",
-        waiting({f"{K}workload-slice-name": "job-small"}, **{f"{K}podset": "main"})),
-    Request("takes the place of a pod of another workload",
-        waiting({f"{K}workload": "job-small"}, **{f"{K}podset": "main"})),
-    Request("shows its pods in the queue of another team",
-        templated(make.job(suspend=True), labels={f"{K}cluster-queue-name": "language"})),
-    Request("shows its job's pods in the chain of another job",
-        templated(make.job(on("h100"), suspend=True), annotations={f"{K}workload-slice-name": "job-small"})),
-    Request("joins the group of a LeaderWorkerSet by labels", waiting(
-            {f"{K}pod-suspending-parent": "leaderworkerset.x-k8s.io/leaderworkerset"},
-            **{"leaderworkerset.sigs.k8s.io/name": "small", "leaderworkerset.sigs.k8s.io/group-index": "0"})),
     Request("says in a Deployment's pods that their parent waits",
         templated(make.deployment(on("h100")), annotations={f"{K}pod-suspending-parent": "deployment"})),
     patches("says later that the parent of a pod waits", waiting(), annotations={
         f"{K}pod-suspending-parent": "statefulset"}),
-    Request("uses a workload that was made before by an annotation",
-        annotated(make.job(on("h100"), suspend=True), **{f"{K}prebuilt-workload-name": "small"})),
-    Request("uses a workload that was made before for a JobSet",
-        tagged(make.job_set(on("h100")), **{f"{K}prebuilt-workload-name": "small"})),
-    Request("uses a workload that was made before for a pod",
-        waiting(None, **{f"{K}prebuilt-workload-name": "small"})),
     patches("counts a Ray cluster with other sizes", annotated(ray.cluster(), **{f"{K}elastic-job": "true"}),
             annotations={f"{K}raycluster-podset-replica-sizes": '[{"name":"workers","count":1}]'}),
-    Request("names its Ray job as an older generation", annotated(ray.job(), **{f"{K}elastic-job": "true",
-                f"{K}raycluster-generation": "1",
-                f"{K}raycluster-podset-replica-sizes": '[{"name":"workers","count":0}]'})),
-    Request("replaces the slice of another job", annotated(make.job(on("h100"), suspend=True),
-            **{f"{K}elastic-job": "true", f"{K}workload-slice-replacement-for": "language-training/job-theirs"})),
     Request("gives the steps of a workflow one role", make.workflow(templates=[{"name": "x",
                     "metadata": {"labels": {QUEUE: "default", f"{K}pod-group-name": "g"}, "annotations": GROUP},
                     "container": container()}])),
@@ -122,34 +88,11 @@ ANNOTATIONS: Final = (
 PRIORITIES: Final = (
     patches("takes a priority of others later for a TrainJob", make.train_job(), labels=CLASS),
     patches("takes a priority of others later for a pod", waiting(), labels=CLASS),
-    Request("takes a priority of others for a model", tagged(MODEL, **CLASS)),
-    Request("takes a priority of others for a predictor",
-        make.inference_service(model={}, maxReplicas=1, labels=CLASS)),
-    Request("takes a priority of others for a CronJob's jobs", merged(make.cron_job(), jobTemplate={
-                **make.cron_job()["spec"]["jobTemplate"], "metadata": {"labels": {QUEUE: "default", **CLASS}}})),
-    Request("takes a priority of others for a Ray service", tagged(ray.service(), **CLASS)),
-    Request("takes a priority of others for KEDA's jobs", tagged(make.scaled_job(), **CLASS)),
     Request("takes a priority of others for all pods of a workflow",
         make.workflow(podMetadata={"labels": {QUEUE: "default", **CLASS}})),
     Request("takes a priority of others by a patch of a runtime", patched({"metadata": {"labels": CLASS}})),
-    Request("queues a Job with a class of others", make.job(spec(priorityClassName=OTHERS), suspend=True)),
-    Request(
-        "queues the second part of a JobSet with a class of others",
-        merged(
-        make.job_set(), replicatedJobs=[{**make.job_set()["spec"]["replicatedJobs"][0], "name": name, "template": {
-            "spec": {"activeDeadlineSeconds": 3600, "template": {"spec": spec(priorityClassName=of)}}}}
-            for name, of in (("a", "experiment"), ("b", OTHERS))]),
-    ),
-    Request("queues a head of Ray with a class of others",
-        ray.cluster(spec(container(name="ray-head"), priorityClassName=OTHERS))),
     Request("serves with a class of others",
         make.inference_service(priorityClassName=OTHERS, model={}, maxReplicas=1)),
-    Request("transforms with a class of others",
-        merged(MODEL, transformer={"priorityClassName": OTHERS, "containers": [container()]})),
-    Request("trains with a class of others in a runtime of its own",
-        runtime(job={"template": {"spec": spec(priorityClassName=OTHERS)}})),
-    Request("leads with a class of others", make.leader_worker_set(leaderWorkerTemplate={"size": 2,
-                "leaderTemplate": {"spec": spec(priorityClassName=OTHERS)}, "workerTemplate": {"spec": spec()}})),
     Request("runs a workflow with a class of others",
         make.workflow(podPriorityClassName=OTHERS, templates=[{"name": "x", "container": container()}])),
     Request("gives one step of a workflow a class of others",
@@ -161,19 +104,10 @@ PRIORITIES: Final = (
 )  # fmt: skip
 
 PLACES: Final = (
-    Request("keeps all others out of its JobSet's zone", annotated(make.job_set(), **EXCLUSIVE)),
     Request("keeps all others out of a replicated job's zone", replicated(metadata={"annotations": EXCLUSIVE})),
-    Request("keeps all others out of the zone by the annotation of its pods", tagged(templated(make.job(suspend=True),
-                annotations=EXCLUSIVE, labels={"jobset.sigs.k8s.io/jobset-name": "it"}))),
-    Request("keeps all others out of a TrainJob's zone", patched({"metadata": {"annotations": EXCLUSIVE}})),
     Request("keeps all others out of a runtime's zone", thing("trainer.kubeflow.org/v1alpha1", "TrainingRuntime", spec={
                 "template": {"metadata": {"annotations": EXCLUSIVE}, "spec": runtime()["spec"]["template"]["spec"]}})),
     patches("keeps all others out of its JobSet's zone later", make.job_set(), annotations=EXCLUSIVE),
-    Request("opens the gates of a TrainJob's pods", patched({"spec": {"replicatedJobs": [{"name": "node", "template": {
-                                "spec": {"template": {"spec": {"tolerations": [{"operator": "Exists"}]}}}}}]}})),
-    Request("says that its LeaderWorkerSet comes from another cluster", annotated(
-            tagged(make.leader_worker_set(on("h100")), **{f"{K}multikueue-origin": "x"}),
-            **{f"{K}multikueue-origin-uid": "1"})),
     *(Request(f"starts a {made['kind']} as the child of an admitted {kind}", child(made, api, kind))
       for made, api, kind in (
           (make.job(on("h100"), queued=False), "jobset.x-k8s.io/v1alpha2", "JobSet"),
@@ -235,21 +169,9 @@ BY_CONTROLLERS: Final = (
         make.deployment(on("h100")), annotations={f"{K}role-hash": "main"}), **{QUEUE: "default"})),
     gets("gets a leader with a class of others", "stateful set controller", make.pod(spec(
         priorityClassName=OTHERS))),
-    Request("gives KEDA's jobs the metadata of Kueue",
-        annotated(make.scaled_job(), **{f"{K}prebuilt-workload-name": "small"})),
-    Request("gives the pods of KEDA's jobs the metadata of Kueue", merged(make.scaled_job(), jobTargetRef={
-                **make.scaled_job()["spec"]["jobTargetRef"],
-                "template": {"metadata": {"annotations": {f"{K}role-hash": "main"}}, "spec": spec()}})),
     Request("gives the pods of a template of workflows one role",
         make.workflow("WorkflowTemplate", podMetadata={"annotations": GROUP})),
     Request("gives scheduled workflows a priority before all teams", make.workflow("CronWorkflow", priority=1000)),
-    Request("gives the pods of a patched TrainJob one role", patched({"spec": {"replicatedJobs": [{"name": "node",
-                            "template": {
-                                "spec": {"template": {"metadata": {"annotations": {f"{K}role-hash": "main"}}}}}}]}})),
-    Request("gives the submitter of a Ray job a priority of others", merged(ray.job(),
-            submitterPodTemplate={"metadata": {"labels": CLASS}, "spec": spec(priorityClassName=OTHERS)})),
-    Request("gives the pods of a model one role",
-        make.inference_service(model={}, maxReplicas=1, annotations={f"{K}role-hash": "main"})),
     Request("gives the pods of a runtime of models one role", thing("serving.kserve.io/v1alpha1", "ServingRuntime",
             spec={"annotations": {f"{K}role-hash": "main"}, "labels": CLASS, "containers": [container()]})),
     Request("gives the pods of a graph a priority of others",
