@@ -1,5 +1,7 @@
-"""Manifests in a sandbox whose controllers run: quickstarts from their pages, jobs that are preempted and lose their
-nodes, `slipway rehearse`, and `slipway why`."""
+"""Manifests in a sandbox whose controllers run: quickstarts from their pages, `slipway rehearse`, and `slipway why`.
+
+And the rows of the table of workloads (test_workloads.py) that need no other controller, once.
+"""
 
 import json
 import re
@@ -15,8 +17,9 @@ from sandbox import toolchain
 from sandbox.kubernetes.client import KubeClient
 from sandbox.kubernetes.objects import Ref
 from tests.e2e import quickstart
-from tests.e2e.lives import lived
 from tests.e2e.quickstart import Member
+from tests.e2e.workloads.rows import DEV
+from tests.e2e.workloads.waves import targets, waves
 from tests.e2e.world import REPOSITORY, World, some_charts
 from tests.slipway.quickstarts.pages import PAGES
 
@@ -25,6 +28,8 @@ pytestmark = pytest.mark.sandbox
 CHARTS: Final = ("kueue", "jobset", "kubeflow-trainer", "kserve-crd", "kserve-resources", "karpenter", "karpenter-crd")
 CONTROLLERS: Final = ("kueue", "jobset", "trainer", "kserve", "karpenter")
 MANIFESTS: Final = REPOSITORY / "examples" / "manifests"
+LIVES: Final = ("job", "jobset", "trainjob-1")
+"""Rows of the table that run here, on three pools; the whole table takes minutes."""
 LAYERS: Final = {
     "job/right": "accepted",
     "job/no-toleration": "admission",
@@ -128,7 +133,8 @@ def test_a_server_ends_by_itself_and_its_node_goes(queued: World, client: KubeCl
 
 
 def test_jobs_are_preempted_resume_lose_their_node_and_end(queued: World, client: KubeClient) -> None:
-    lives = lived(client, queued.checkout / "stacks")
+    rows = [row for row in DEV if row.name in LIVES]
+    lives = waves(client, targets("dev", queued.checkout / "stacks", rows), rows)
     assert [life.text() for life in lives if life.failed] == []
     assert {*map(tuple, (life.done for life in lives))} == {
         ("runs", "preempted", "resumed", "without its node", "ended")

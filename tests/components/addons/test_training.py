@@ -173,7 +173,7 @@ def test_container_and_job_have_the_names_that_trainer_requires() -> None:
 
 
 def test_a_lost_node_restarts_all_pods_and_is_no_failure() -> None:
-    """As in a typed training, whose runtime is tested with the controllers (tests/e2e/lives.py)."""
+    """As in a typed training, whose runtime is tested with the controllers (tests/e2e/test_workloads.py)."""
     for runtime in all_runtimes().values():
         job_set = runtime["spec"]["template"]["spec"]
         (rule,) = job_set["failurePolicy"]["rules"]

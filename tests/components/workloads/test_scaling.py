@@ -11,7 +11,7 @@ import yaml
 
 from components.workloads.serving.scaling import Autoscaling, Scaled, queries, scaled_object
 from sandbox.toolchain.obtain import ensure
-from tests.sandbox.controllers.scaled import autoscaler
+from tests.e2e.workloads.load import autoscaler
 from tests.support import promtool
 from tests.support.patience import SECONDS
 

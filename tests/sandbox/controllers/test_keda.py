@@ -19,8 +19,8 @@ from sandbox.cluster.process import Process, ProcessSpec, with_free_ports
 from sandbox.kubernetes.client import KubeClient
 from sandbox.kubernetes.objects import Object, Ref
 from sandbox.kubernetes.waiting import until
+from tests.e2e.workloads.load import autoscaler
 from tests.sandbox.controllers.installed import applied, holds, wait
-from tests.sandbox.controllers.scaled import autoscaler
 from tests.sandbox.living import living_plane
 from tests.sandbox.plane import CLUSTER, ControlPlane, answers
 from tests.support.definitions import define

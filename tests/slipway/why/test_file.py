@@ -7,14 +7,17 @@ from typing import Any, Final
 import pytest
 
 from components.addons.kueue import FRAMEWORKS
+from components.workloads.target import Target
 from infra.target import target_of
 from slipway.why.answer import Answer
 from slipway.why.file import findings, notes
 from slipway.why.manifests import answer, flat
 from slipway.why.podsets import podsets
 from spec.settings.admission import Action, Admission
+from tests.e2e.workloads.rows import DEV as ROWS
+from tests.e2e.workloads.rows import Objects, Row
+from tests.e2e.workloads.wrong import WRONG, Wrong
 from tests.slipway.why.objects import CASES, DEV, POOL, Object, cases
-from tests.slipway.why.wrong import RIGHT, WRONG, Wrong, namespace_of, objects_of
 from tests.support.stacks import platform_of
 
 # What would hold a manifest, by the settings of stack dev alone: each wrong variant of a right Job.
@@ -164,25 +167,29 @@ def test_the_pods_of_every_kind_are_counted(row: dict[str, Any]) -> None:
     assert [one.count for one in podsets({"kind": row["what"], "spec": row["spec"]})] == row["counts"]
 
 
-# Each kind of workload before submission, right and wrong: by the settings of the stack, without a cluster.
+# The wrong variants of the workload table before submission: by the settings of the stack, without a cluster.
 
 
-def held_by(name: str, objects: list[dict[str, Any]]) -> Answer:
-    """What holds the last of some objects in a namespace of dev with the operators of all kinds."""
-    target = replace(
-        target_of(platform_of("dev"), namespace=namespace_of(name)), addons=None, queued=frozenset(FRAMEWORKS.values())
-    )
-    return answer(objects[-1], target=target, rules=Admission(), dry_run=None, others=objects)
+def target(namespace: str) -> Target:
+    """A namespace of dev, with the operators that the table adds."""
+    found = target_of(platform_of("dev"), namespace=namespace)
+    return replace(found, addons=None, queued=frozenset(FRAMEWORKS.values()))
 
 
-@pytest.mark.parametrize("variant", WRONG, ids=lambda each: f"{each.row}, {each.what}")
+def held_by(namespace: str, objects: Objects) -> list[str]:
+    """What holds the last of some objects: the layer, and the sentence."""
+    found = answer(objects[-1], target=target(namespace), rules=Admission(), dry_run=None, others=objects)
+    return [str(found.part.layer), found.sentence, found.part.fix]
+
+
+@pytest.mark.parametrize("variant", WRONG, ids=lambda each: each.name)
 def test_a_wrong_variant_is_explained_before_submission(variant: Wrong) -> None:
-    found = held_by(variant.row, variant.objects())
-    assert found.part.layer == variant.layer, found.sentence
-    assert variant.words in found.sentence
-    assert found.part.fix
+    layer, sentence, fix = held_by(variant.namespace, variant.objects())
+    assert layer == variant.file.layer, sentence
+    assert variant.file.words in sentence
+    assert fix
 
 
-@pytest.mark.parametrize("name", RIGHT)
-def test_the_right_ones_are_accepted(name: str) -> None:
-    assert held_by(name, objects_of(name)).part.layer == "accepted"
+@pytest.mark.parametrize("row", ROWS, ids=lambda each: each.name)
+def test_the_right_ones_are_accepted(row: Row) -> None:
+    assert held_by(row.namespace, row.twin())[0] == "accepted"
