@@ -5,6 +5,7 @@ import json
 import re
 from collections.abc import Iterator
 from datetime import date, timedelta
+from fnmatch import fnmatch
 from pathlib import Path
 from typing import Any, Final
 
@@ -295,6 +296,12 @@ def test_changed_code_is_named() -> None:
         "changes policies/runner.py, which evaluates changes or runs in a deployment",
         "changes tools/ci/page.sh, which evaluates changes or runs in a deployment",
     ]
+
+
+@pytest.mark.parametrize("file", CASES["what judges or runs is named where it changes"])
+def test_what_judges_or_runs_is_named_where_it_changes(file: str) -> None:
+    """As git reads the patterns: a folder is all below it, and `*` has slashes, too."""
+    assert [one for one in review.UNNAMED if fnmatch(file, one) or file.startswith(f"{one}/")] == []
 
 
 def test_the_stricter_level_applies() -> None:
