@@ -19,53 +19,13 @@ from tests.deploy import operations, policies
 from tests.deploy.policies import FILES, allowed, each, statements
 from tests.spec.settings.stack import loaded
 from tests.support import stacks
+from tests.support.cases import beside
 from tests.support.day import TODAY
 
-FURTHER: Final = {
-    # What the provider or a service asks for on the deployer's behalf, which no operation of a type and none of
-    # CloudFormation's handlers shows: an action, and what it is asked for on.
-    "autoscaling:Describe*": "reads a node group's tags",
-    "ec2:CreateNetworkInterface": "EFS checks it for a mount target",
-    "ec2:ModifyNetworkInterfaceAttribute": "EFS checks it for the groups of a mount target",
-    # The groups of a managed node group are named `eks-`, its name and a UUID.
-    "autoscaling:PutScheduledUpdateGroupAction arn:aws:autoscaling:us-east-1:111122223333:autoScalingGroup:"
-    "0af1:autoScalingGroupName/eks-slipway-prod-pool-a100-0af1": "`cost.schedules` of a managed pool",
-    # Service Authorization Reference, "Actions, resources, and condition keys for Amazon EC2": dependent actions of
-    # CreateVpcEndpoint (read 2026-11).
-    "route53:AssociateVPCWithHostedZone": "an interface endpoint with private DNS",
-    # RDS User Guide, "Permission policies to create, modify and, delete resources in Amazon RDS" (read 2026-11).
-    "rds:CreateDBInstance arn:aws:rds:us-east-1:111122223333:og:default:postgres-17": "the option group that it gets",
-    "secretsmanager:GetSecretValue arn:aws:secretsmanager:us-east-1:111122223333:secret:ecr-pullthroughcache/hub-1a":
-        "a cache rule with `credentialsArn`",
-    "s3:DeleteObjectVersion": "a bucket with forceDestroy is emptied of its versions",
-}  # fmt: skip
-# What CloudFormation asks for properties that no component sets, by another name, or for a type of a like name.
-NOT_USED: Final = """
-ec2:*NatGatewayAddress ec2:*SubnetCidrBlock ec2:*TransitGateway* ec2:AcceptAddressTransfer ec2:*EncryptionControl
-ecr:*RepositoryPolicy eks:ActivateCertificateAuthority elasticfilesystem:*Replication* elasticfilesystem:DeleteTags
-firehose:* iam:*Boundary logs:*LogDelivery logs:*Polic* logs:PutBearerTokenAuthentication logs:*DeletionProtection
-rds:*DBCluster* rds:*Replica* rds:*Role*DBInstance rds:Restore* s3:*Abac s3:*Accelerate* s3:*Acl s3:*Analytics*
-s3:*CORS s3:*Cors s3:*Inventory* s3:*Lock* s3:*Metadata* s3:*Metrics* s3:*Notification s3:*Replication* s3:*Tiering*
-s3:*Website s3:DeleteBucketEncryption s3:DeleteBucketLifecycle s3:REST.* s3tables:* sns:*DataProtectionPolicy
-vpc-lattice:* vpce:*
-"""
-LINKED: Final = {
-    # The services whose roles the first of a type makes in an account.
-    "aws:ec2/flowLog:FlowLog": (),  # only outside of CloudWatch Logs
-    "aws:ecr/pullThroughCacheRule:PullThroughCacheRule": ("pullthroughcache.ecr",),
-    # Without a role of one's own (ECR User Guide, "Amazon ECR service-linked role for repository creation templates",
-    # read 2026-11).
-    "aws:ecr/repositoryCreationTemplate:RepositoryCreationTemplate": ("ecr",),
-    "aws:efs/backupPolicy:BackupPolicy": ("backup",),
-    "aws:efs/fileSystem:FileSystem": ("elasticfilesystem",),
-    "aws:eks/cluster:Cluster": ("eks", "elasticloadbalancing"),
-    "aws:eks/nodeGroup:NodeGroup": ("autoscaling", "eks-nodegroup", "spot"),
-    "aws:fsx/dataRepositoryAssociation:DataRepositoryAssociation": ("s3.data-source.lustre.fsx",),
-    "aws:fsx/lustreFileSystem:LustreFileSystem": ("fsx",),
-    "aws:rds/instance:Instance": ("rds",),
-    "aws:rds/parameterGroup:ParameterGroup": ("rds",),
-    "aws:rds/subnetGroup:SubnetGroup": ("rds",),
-}
+CASES: Final = beside(__file__)
+FURTHER: Final[dict[str, str]] = CASES["further"]
+NOT_USED: Final[list[str]] = CASES["not used"]
+LINKED: Final[dict[str, list[str]]] = CASES["linked"]
 
 
 @cache
@@ -105,9 +65,9 @@ def test_every_action_of_a_type_is_allowed_on_what_the_stack_files_make() -> Non
 def test_what_cloudformation_asks_for_the_types_is_allowed() -> None:
     """Another source for what the operations show, and the only one for what a type asks of other services."""
     missing = {one for name in operations.constructed() for one in operations.asked(name) if not allowed(one)}
-    patterns = {one: {each for each in NOT_USED.split() if fnmatch.fnmatchcase(one, each)} for one in missing}
+    patterns = {one: {each for each in NOT_USED if fnmatch.fnmatchcase(one, each)} for one in missing}
     assert [one for one, found in patterns.items() if not found] == []
-    assert set(NOT_USED.split()) == set().union(*patterns.values())
+    assert set(NOT_USED) == set().union(*patterns.values())
 
 
 def test_the_roles_that_services_make_for_themselves_are_allowed() -> None:

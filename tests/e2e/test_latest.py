@@ -16,26 +16,7 @@ from tests.support.patience import SECONDS
 pytestmark = pytest.mark.sandbox
 
 NAMESPACE = "vision"
-SAMPLE = """\
-# kubernetes-sigs/kueue, v0.19.2, site/static/examples/jobs/sample-job.yaml, with fewer and shorter pods
-apiVersion: batch/v1
-kind: Job
-metadata:
-  generateName: sample-job-
-  labels: {kueue.x-k8s.io/queue-name: user-queue}
-spec:
-  parallelism: 2
-  completions: 2
-  suspend: true
-  template:
-    spec:
-      containers:
-      - name: dummy-job
-        image: registry.k8s.io/e2e-test-images/agnhost:2.53
-        args: ["pause"]
-        resources: {requests: {cpu: 1, memory: "200Mi"}}
-      restartPolicy: Never
-"""
+SAMPLE = Path(__file__).with_name("latest.yaml").read_text(encoding="utf-8")
 
 
 @pytest.fixture(scope="module")

@@ -25,19 +25,7 @@ from spec import clock
 REPOSITORY: Final = Path(__file__).parents[2]
 COPIED: Final = ("Pulumi.yaml", "infra", "stacks")
 """Files of a checkout that the engine reads; the packages come from the environment that runs the tests."""
-BRIEF: Final = """\
-config:
-  slipway:platform:
-    environment: {name: brief, owner: ml-platform, costCenter: ml-research}
-    account: {id: "777788889999", region: us-east-1}
-    network: {cidr: 10.16.0.0/16, zones: [us-east-1a, us-east-1b], peers: {office: 192.168.0.0/16}}
-    cluster:
-      access:
-        admins: {principalArn: "arn:aws:iam::777788889999:role/admin", policy: AmazonEKSClusterAdminPolicy}
-    pools:
-      system: {preset: system}
-      cpu: {preset: cpu, max: 6}
-"""
+BRIEF: Final = Path(__file__).with_name("brief.yaml").read_text(encoding="utf-8")
 """Stack brief: no add-on, no team, no GPU; a third of the resources of dev. Tests interrupt and kill its runs, so its
 state is undefined."""
 _COUNT: Final = re.compile(r"\b(\d+) (created|updated|deleted|replaced|unchanged|to \w+)")

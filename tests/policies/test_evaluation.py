@@ -1,6 +1,6 @@
 """What values mean: conditions of IAM, address ranges, rules of RBAC roles, and credentials in texts."""
 
-from typing import Any
+from typing import Any, Final
 
 import pytest
 from hypothesis import given
@@ -11,26 +11,16 @@ from policies.evaluation.iam import Statement, limits_the_caller, limits_the_res
 from policies.evaluation.ranges import internet, parsed_range
 from policies.resources.access import UNKNOWN, Node, WrongTypeError, tree
 from spec.catalog.credentials import FORMATS, SHORTEST, credentials
+from tests.support.cases import beside
+
+CASES: Final = beside(__file__)
 
 
 def statement(condition: Any) -> Statement:
     return Statement(Node("", {"Effect": "Allow", "Condition": condition}))
 
 
-@pytest.mark.parametrize(
-    ("text", "wide"),
-    [
-        ("*", True),
-        ("?*", True),
-        ("arn:*", True),
-        ("arn:aws:iam::*:role/a", True),
-        ("arn:aws:iam::1111*:role/a", True),
-        ("arn:aws:s3:::*", True),
-        ("arn:aws:s3:::logs", False),
-        ("arn:aws:iam::111122223333:role/*", False),
-        ("o-1", False),
-    ],
-)
+@pytest.mark.parametrize(("text", "wide"), CASES["a wildcard accepts more than one account"])
 def test_a_wildcard_accepts_more_than_one_account(text: str, wide: bool) -> None:
     assert wildcard(Node("", text)) is wide
 
@@ -44,19 +34,7 @@ def test_a_tag_or_a_key_of_the_service_limits_the_resource(condition: Any) -> No
     assert limits_the_resource(statement(condition))
 
 
-@pytest.mark.parametrize(
-    "condition",
-    [
-        {"Bool": {"aws:SecureTransport": "true"}},
-        {"StringEquals": {"aws:RequestedRegion": "us-east-1"}},
-        {"StringEquals": {"aws:PrincipalOrgID": "o-1"}},
-        {"StringLike": {"ec2:ResourceTag/team": "*"}},
-        {"StringEqualsIfExists": {"aws:ResourceTag/team": "ml"}},
-        {"StringNotEquals": {"aws:ResourceTag/team": "ml"}},
-        {"Null": {"aws:ResourceTag/team": "false"}},
-        {},
-    ],
-)
+@pytest.mark.parametrize("condition", CASES["other conditions do not"])
 def test_other_conditions_do_not(condition: Any) -> None:
     assert not limits_the_resource(statement(condition))
 
@@ -77,23 +55,7 @@ def found(*ranges: object) -> list[str]:
     return [str(node.raw) for node in internet(nodes)]
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "0.0.0.0/0",
-        "8.8.8.8/0",
-        "0.0.0.0/00",
-        "0.0.0.0/0.0.0.0",
-        "0.0.0.0/1",
-        "128.0.0.0/1",
-        "::/0",
-        "0:0:0:0:0:0:0:0/0",
-        "0000:0000:0000:0000:0000:0000:0000:0000/0",
-        "::0.0.0.0/0",
-        "2000::/3",
-        "8000::/1",
-    ],
-)
+@pytest.mark.parametrize("text", CASES["the internet is found in every spelling"])
 def test_the_internet_is_found_in_every_spelling(text: str) -> None:
     assert found(text) == [text]
 

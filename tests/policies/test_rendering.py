@@ -32,32 +32,13 @@ from slipway.render.recorder import record
 from slipway.render.recording import Recording
 from slipway.report.plan.compare import Baseline
 from spec.settings import load, read_stack
+from tests.support.cases import beside
 from tests.support.day import TODAY
 from tests.support.stacks import FOLDER, platform_of, recorded
 
-ORDINARY: Final[dict[str, dict[str, Any]]] = {
-    "a mail address of one letter": {"notifications.emails": ["a@b.example"]},
-    "tags of one's own": {"environment.tags": {"x": "y", "Cost:Team": "a/b"}},
-    "a short name of a team": {
-        "teams.t": {"project": "p", "costCenter": "c", "cpus": {"cpu": {"nominalQuota": 4}}},
-        "pools.cpu.max": 44,
-    },
-    "another owner": {"environment.owner": "o"},
-    "a larger pool": {"pools.cpu.max": 45},
-    "other types of instances": {"pools.system.instanceTypes": ["m7i.2xlarge", "m6i.2xlarge"]},
-    "a pool more": {"pools.batch": {"preset": "cpu", "max": 2}},
-    "longer logs": {"cluster.logRetentionDays": 400},
-    "another peer": {"network.peers": {"lab": "10.64.0.0/16"}},
-    "a person more": {
-        "cluster.access.auditor": {"principalArn": "arn:aws:iam::444455556666:role/a", "policy": "AmazonEKSViewPolicy"}
-    },
-    "a repository more": {"storage.registry.repositories": ["training", "serving", "x"]},
-    "older logs of buckets": {"storage.buckets.logDays": 500},
-    "a larger file system": {"storage.lustre.storageCapacity": 7200},
-    "more memory of Prometheus": {"addons.kubePrometheusStack.memoryGib": 24},
-    "an add-on less": {"addons.kubecost": None},
-    "a rule that warns": {"admission.imageTag": "warn"},
-}
+CASES: Final = beside(__file__)
+
+ORDINARY: Final[dict[str, dict[str, Any]]] = CASES["ordinary"]
 """Settings by their path; None removes one."""
 
 

@@ -5,8 +5,9 @@ import json
 import re
 from collections.abc import Iterator
 from datetime import date, timedelta
+from fnmatch import fnmatch
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import pulumi_aws as aws
 import pytest
@@ -28,8 +29,11 @@ from tests.components.workloads.examples import EXAMPLES, record
 from tests.policies.build import FixtureResource
 from tests.policies.fixtures import FIXTURES
 from tests.policies.support import analyze_request, analyzer, findings_in, policy_of
+from tests.support.cases import beside
 from tests.support.day import TODAY
 from tests.support.stacks import NAMES, recorded
+
+CASES: Final = beside(__file__)
 
 ENTRY: dict[str, Any] = {
     "rule": "helm-pinned/version",
@@ -145,25 +149,7 @@ def test_an_expired_suppression_is_reported() -> None:
     assert "ml-platform must review and renew it" in message
 
 
-@pytest.mark.parametrize(
-    ("changes", "part"),
-    [
-        ({"rule": "helm-pined"}, "neither a rule"),
-        ({"urn": "*"}, "begins with urn:pulumi:"),
-        ({"urn": "urn:pulumi:*"}, "covers every resource"),
-        ({"urn": "urn:pulumi:prod::*"}, "covers every resource"),
-        ({"urn": "urn:pulumi:*::slipway::*"}, "covers every resource"),
-        ({"urn": "urn:pulumi:*::aws:*::*"}, "covers every resource"),
-        ({"urn": "urn:pulumi:*kubernetes:*"}, "covers every resource"),
-        ({"value": []}, "must be the accepted value"),
-        ({"value": "*"}, "must be the accepted value"),
-        ({"value": 3}, "must be the accepted value"),
-        ({"reason": "fine"}, "in a sentence why"),
-        ({"owner": ""}, "the responsible team"),
-        ({"until": "soon"}, "must be a date"),
-        ({"ticket": 1}, "exactly the keys"),
-    ],
-)
+@pytest.mark.parametrize(("changes", "part"), CASES["an invalid suppression is refused with its index"])
 def test_an_invalid_suppression_is_refused_with_its_index(changes: dict[str, Any], part: str) -> None:
     with pytest.raises(SuppressionError, match=rf"suppressions.yaml: \[0\] .*{part}"):
         suppressions(**changes)
@@ -310,6 +296,12 @@ def test_changed_code_is_named() -> None:
         "changes policies/runner.py, which evaluates changes or runs in a deployment",
         "changes tools/ci/page.sh, which evaluates changes or runs in a deployment",
     ]
+
+
+@pytest.mark.parametrize("file", CASES["what judges or runs is named where it changes"])
+def test_what_judges_or_runs_is_named_where_it_changes(file: str) -> None:
+    """As git reads the patterns: a folder is all below it, and `*` has slashes, too."""
+    assert [one for one in review.UNNAMED if fnmatch(file, one) or file.startswith(f"{one}/")] == []
 
 
 def test_the_stricter_level_applies() -> None:

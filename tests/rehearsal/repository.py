@@ -26,36 +26,7 @@ NO_MORE: Final[Mapping[str, str]] = MappingProxyType({})
 KEPT: Final = frozenset({"SLIPWAY_CACHE", clock.VARIABLE})
 """Of our own variables: where the binaries are, and the day."""
 STACK_FILE: Final = "stacks/Pulumi.dev.yaml"
-STACK: Final = """\
-config:
-  slipway:platform:
-    environment: {name: dev, owner: ml-platform, costCenter: ml-research}
-    account: {id: "111122223333", region: us-east-1}
-    network:
-      cidr: 10.16.0.0/16
-      zones: [us-east-1a, us-east-1b]
-      flowLogs: {trafficType: REJECT, retentionDays: 7}
-    cluster:
-      endpoint: {publicAccess: true, publicAccessCidrs: [203.0.113.0/24]}
-      logRetentionDays: 14
-      keyDeletionDays: 7
-      access:
-        admins: {principalArn: "arn:aws:iam::111122223333:role/admin", policy: AmazonEKSClusterAdminPolicy}
-    pools:
-      system: {preset: system}
-      cpu: {preset: cpu, max: 2}
-    storage:
-      keyDeletionDays: 7
-      buckets: {forceDestroy: true}
-      lustre: {deploymentType: SCRATCH_2}
-    notifications: {emails: [ml-research@example.com]}
-    cost:
-      monthlyBudgetUsd: 20000
-      budgetCovers: environment
-      anomalyUsd: 200
-      createAnomalyMonitor: true
-      limits: {ceilingUsdPerHour: 60, floorUsdPerHour: 3}
-"""
+STACK: Final = Path(__file__).with_name("stack.yaml").read_text(encoding="utf-8")
 
 
 @dataclass(frozen=True)

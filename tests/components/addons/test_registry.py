@@ -24,9 +24,12 @@ from spec.pools import keys
 from spec.settings import load, read_stack
 from spec.settings.addons import Addons, AddonSettings
 from tests.components.addons.fakes import CHART, addon, config_map, settings
+from tests.support.cases import beside
 from tests.support.context import addon_context
 from tests.support.mocks import Recording, Registered, providers, run
 from tests.support.stacks import FOLDER, NAMES, recorded
+
+CASES: Final = beside(__file__)
 
 ROOT: Final = Path(__file__).parents[3]
 KINDS: Final = {
@@ -193,22 +196,7 @@ def test_only_in_cluster_resources_are_deleted_with_the_cluster(whole: Recording
     assert inside == {"namespaces-one-system", "one-config", *releases, "one-a", "one-b"}
 
 
-@pytest.mark.parametrize(
-    ("later", "earlier"),
-    [
-        ("one-config", "namespaces-one-system"),
-        ("one-crds", "namespaces-one-system"),
-        ("one-base", "one-config"),
-        ("one-base", "one-controller-policy"),
-        ("one-base", "one-controller-association"),
-        ("one-base", "system-node-group"),
-        ("one-base", "one-crds"),
-        ("one-release", "one-base"),
-        ("one-release", "class"),
-        ("one-a", "one-release"),
-        ("one-b", "one-release"),
-    ],
-)
+@pytest.mark.parametrize(("later", "earlier"), CASES["parts of an add on depend on earlier parts"])
 def test_parts_of_an_add_on_depend_on_earlier_parts(whole: Recording, later: str, earlier: str) -> None:
     assert whole.waits(of(whole, later), of(whole, earlier))
 

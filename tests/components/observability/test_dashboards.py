@@ -16,6 +16,9 @@ from policies.checks.promql import counted_twice
 from spec.catalog.metrics import replicated_gauges
 from tests.components.observability.samples import groups
 from tests.components.observability.seen import lines
+from tests.support.cases import beside
+
+CASES: Final = beside(__file__)
 
 RECORDED: Final = {rule["record"] for group in groups() for rule in group["rules"] if "record" in rule}
 ALERTING: Final = [rule["expr"] for group in groups() for rule in group["rules"]]
@@ -214,30 +217,11 @@ def test_a_gauge_of_a_replicated_controller_is_counted_once(where: str, expressi
     assert not counted_twice(expression), where
 
 
-@pytest.mark.parametrize(
-    "expression",
-    [
-        "sum by (cluster_queue) (kueue_pending_workloads)",
-        "kueue_pending_workloads > 0",
-        'count(kueue_pending_workloads{status="active"})',
-        "sum(max_over_time(kueue_pending_workloads[5m]))",
-        "sum by (cluster_queue) (kueue_cluster_queue_resource_usage) / 8",
-        "rate(kueue_evicted_workloads_total[5m]) * on (cluster_queue) kueue_admitted_active_workloads",
-    ],
-)
+@pytest.mark.parametrize("expression", CASES["a gauge that is counted once for each replica is found"])
 def test_a_gauge_that_is_counted_once_for_each_replica_is_found(expression: str) -> None:
     assert counted_twice(expression)
 
 
-@pytest.mark.parametrize(
-    "expression",
-    [
-        'sum by (cluster_queue) (kueue_pending_workloads{replica_role!="follower"})',
-        "max by (cluster_queue, status) (kueue_pending_workloads)",
-        "min by (name) (certmanager_certificate_expiration_timestamp_seconds) - time()",
-        "sum(increase(kueue_admitted_workloads_total[30m]))",
-        "sum by (node) (kube_node_status_allocatable)",
-    ],
-)
+@pytest.mark.parametrize("expression", CASES["what counts once is accepted"])
 def test_what_counts_once_is_accepted(expression: str) -> None:
     assert not counted_twice(expression)

@@ -2,31 +2,15 @@
 
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from tests.components.workloads.samples import GOOD, body
+from tests.support.cases import beside
 from tests.support.structural import complaints, definition, schema
 
-FILES = {
-    "CronWorkflow": "argo-workflows/crds/argoproj.io_cronworkflows.yaml",
-    "InferenceGraph": "kserve-crd/crds/inferencegraphs.serving.kserve.io.yaml",
-    "InferenceService": "kserve-crd/crds/inferenceservices.serving.kserve.io.yaml",
-    "JobSet": "jobset/crds/jobset.x-k8s.io_jobsets.yaml",
-    "MPIJob": "../manifests-full/mpi-operator/mpi-operator.yaml",
-    "PodMonitor": "kube-prometheus-stack/crds/crd-podmonitors.yaml",
-    "PyTorchJob": "training-operator-v1/crds/kubeflow.org_pytorchjobs.yaml",
-    "RayCluster": "../charts-full/kuberay-operator/crds/ray.io_rayclusters.yaml",
-    "RayJob": "../charts-full/kuberay-operator/crds/ray.io_rayjobs.yaml",
-    "RayService": "../charts-full/kuberay-operator/crds/ray.io_rayservices.yaml",
-    "ScaledObject": "keda/crds/scaledobjects.keda.sh.yaml",
-    "ServingRuntime": "kserve-crd/crds/servingruntimes.serving.kserve.io.yaml",
-    "TFJob": "training-operator-v1/crds/kubeflow.org_tfjobs.yaml",
-    "TrainJob": "kubeflow-trainer/crds/trainjobs.trainer.kubeflow.org.yaml",
-    "TrainingRuntime": "kubeflow-trainer/crds/trainingruntimes.trainer.kubeflow.org.yaml",
-    "Workflow": "argo-workflows/crds/argoproj.io_workflows.yaml",
-    "WorkflowTaskSet": "argo-workflows/crds/argoproj.io_workflowtasksets.yaml",
-    "WorkflowTemplate": "argo-workflows/crds/argoproj.io_workflowtemplates.yaml",
-}
+CASES: Final = beside(__file__)
+
+FILES = CASES["files"]
 """Single files, because reading all CRDs of these charts takes 10 s."""
 OWN_GROUPS = ("v1", "apps/v1", "batch/v1", "policy/v1", "autoscaling/v2")
 """Built-in kinds, without CRDs: `test_api_server` validates these."""

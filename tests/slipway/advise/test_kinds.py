@@ -1,7 +1,7 @@
 """Changes of the typed settings, which can be written into the stack file, and figures of replays."""
 
 from dataclasses import replace
-from typing import Any
+from typing import Any, Final
 
 import pytest
 import yaml
@@ -16,7 +16,10 @@ from spec.settings.load import edited
 from spec.settings.pools import Role
 from tests.slipway.conftest import choices
 from tests.slipway.replay.examples import planned, result
+from tests.support.cases import beside
 from tests.support.stacks import FOLDER, NAMES, platform_of
+
+CASES: Final = beside(__file__)
 
 DEMAND = {"a100": {"vision": 30.0, "language": 10.0}, "cpu": {"vision": 1.0}}
 
@@ -159,18 +162,7 @@ def test_nodes_that_run_most_of_the_time_are_named_where_they_are_on_demand() ->
     assert steady(found, planned()) == {"h100": (1, 1.0)}
 
 
-AGAINST = [
-    ({"usd": 400.0}, []),
-    ({"mean": 1060.0, "team": 1060.0, "p95": 9060.0}, []),
-    ({"mean": 1061.0}, ["the mean wait of all is longer"]),
-    ({"team": 1061.0}, ["the mean wait of team a is longer"]),
-    ({"p95": 9061.0}, ["the 95th percentile of all waits is longer"]),
-    ({"work": 98.0}, []),
-    ({"work": 97.0}, ["3.0% less work is done"]),
-    ({"left_out": 6, "short": 6}, []),
-    ({"left_out": 7}, ["2 more jobs can't run"]),
-    ({"short": 25}, ["20 more jobs get less than they ask for"]),
-]
+AGAINST = CASES["against"]
 
 
 @pytest.mark.parametrize(("fields", "says"), AGAINST, ids=[str(fields) for fields, _ in AGAINST])

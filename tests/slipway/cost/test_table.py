@@ -3,7 +3,7 @@
 import re
 from decimal import Decimal
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import pytest
 
@@ -16,9 +16,12 @@ from spec.pricing.resource_types import FREE, PRICED
 from spec.pricing.services import ALL
 from spec.settings import Platform, load, read_stack
 from tests.spec.settings.stack import loaded
+from tests.support.cases import beside
 from tests.support.day import TODAY
 from tests.support.reconciliation import disagreements
 from tests.support.stacks import NAMES, platform_of, recorded
+
+CASES: Final = beside(__file__)
 
 OTHER_REGION: dict[str, Any] = {
     "account.region": "eu-west-2",
@@ -119,28 +122,14 @@ def between(*changed: dict[str, Any]) -> Difference:
 # Monthly differences of floor, expected cost and ceiling, by hand from the price list: m7i.large 0.1008 USD an hour for
 # 730 hours; gp3 0.08 a GB-month, 100 GB a node; Lustre 0.145 a GB-month at 125 MB/s/TiB, 0.34 at 500; a NAT gateway
 # 0.045 an hour and its address 0.005; an interface endpoint 0.01 an hour in each of two zones.
-CASES: dict[str, tuple[dict[str, Any], tuple[str, str, str]]] = {
-    "a maximum of two nodes more": ({"pools.work.max": 6}, ("0.00", "0.00", "163.17")),
-    "a minimum of one node more": ({"pools.work.min": 3}, ("81.58", "81.58", "0.00")),
-    "volumes of 150 GB": ({"pools.work.disk": {"sizeGib": 150}}, ("8.00", "8.00", "16.00")),
-    "Lustre of double size": ({"storage.lustre.storageCapacity": 2400}, ("174.00", "174.00", "174.00")),
-    "Lustre of 500 MB/s": ({"storage.lustre.perUnitStorageThroughput": 500}, ("234.00", "234.00", "234.00")),
-    "a gateway in each zone": ({"network.nat": "per-zone"}, ("36.50", "36.50", "36.50")),
-    "an endpoint": ({"network.endpoints": ["sts"]}, ("14.60", "14.60", "14.60")),
-    "use on weekends only": (
-        # 2 nodes more than the minimum, 24 hours on each of Saturday and Sunday: 48 of 168 hours.
-        {"cost.usage.pools.work": {"nodes": 4, "hoursPerWeekday": 0}},
-        ("0.00", "46.62", "0.00"),
-    ),
-    "data through NAT": ({"cost.usage.natGib": 1000}, ("0.00", "45.00", "45.00")),
-}
+CHANGES: dict[str, tuple[dict[str, Any], list[str]]] = CASES["changes"]
 
 
-@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize("name", CHANGES)
 def test_a_change_costs_what_the_price_list_implies(name: str) -> None:
-    change, expected = CASES[name]
+    change, expected = CHANGES[name]
     month = between({}, change).amounts.month
-    amounts = tuple(str(amount.quantize(CENT)) for amount in (month.floor, month.expected, month.ceiling))
+    amounts = [str(amount.quantize(CENT)) for amount in (month.floor, month.expected, month.ceiling)]
     assert amounts == expected
 
 

@@ -1,6 +1,6 @@
 """Verdicts on a replay that was recorded, `events.ndjson`, whose sums are worked out by hand; and rules of traffic."""
 
-from typing import Any
+from typing import Any, Final
 
 import pytest
 
@@ -11,6 +11,9 @@ from slipway.replay.result import Result
 from slipway.trial.clock import ClockExpectation, Job, Variant
 from slipway.trial.evaluation import Status
 from tests.slipway.replay.examples import events, planned
+from tests.support.cases import beside
+
+CASES: Final = beside(__file__)
 
 
 def result() -> Result:
@@ -35,35 +38,8 @@ def variant(subject: str, expected: dict[str, Any], breaks: dict[str, str] | Non
     )
 
 
-MET: list[tuple[str, dict[str, Any], str]] = [
-    ("job/sweep", {"waitsAtMost": "1831s"}, "sweep waited 30 min 31 s: job/sweep waits in its queue"),
-    ("job/train", {"preemptedBy": "sweep"}, "train: Preempted to accommodate a workload"),
-    ("job/train", {"preemptedAtMost": 1}, "1 times; train: Preempted"),
-    ("job/train", {"losesAtMost": 1}, "1.0 GPU hours; train: Preempted"),
-    ("job/train", {"costsAtMost": 18.01}, "18.00 USD for 3.0 GPU hours on h100"),
-    ("job/huge", {"neverStartsBecause": "GPU"}, "GPU"),
-    ("job/train", {"usedAtLeast": 0.9}, "that all jobs used"),
-    ("team/language", {"waitsAtMost": "31m"}, "sweep waited 30 min 31 s: job/sweep waits in its queue"),
-    ("pool/h100", {"costsAtMost": 24}, "24.00 USD for 4.0 node hours, of which 5.00 USD idle"),
-    ("pool/h100", {"usedAtLeast": 0.79}, "79% of 24.00 USD was used, 5.00 USD idle"),
-    ("stack", {"costsAtMost": 26}, "USD idle"),
-    ("stack", {"preemptedAtMost": 1, "losesAtMost": 1}, "1 times"),
-]
-UNMET: list[tuple[str, dict[str, Any], str]] = [
-    ("job/sweep", {"waitsAtMost": "30m"}, "waits in its queue"),
-    ("job/sweep", {"preemptedBy": "train"}, "nothing preempted it"),
-    ("job/train", {"preemptedBy": "data"}, "train was preempted by sweep"),
-    ("job/train", {"preemptedAtMost": 0}, "1 times"),
-    ("job/train", {"losesAtMost": 0.9}, "1.0 GPU hours"),
-    ("job/train", {"costsAtMost": 17.99}, "18.00 USD"),
-    ("job/train", {"neverStartsBecause": "x"}, "train started after 2 min 31 s"),
-    ("job/huge", {"neverStartsBecause": "quota"}, "GPU"),
-    ("job/huge", {"waitsAtMost": "1h"}, "and still waits"),
-    ("team/vision", {"usedAtLeast": 0.5}, "that all jobs used"),
-    ("pool/h100", {"costsAtMost": 23.9}, "idle"),
-    ("pool/h100", {"usedAtLeast": 0.8}, "idle"),
-    ("pool/a100", {"usedAtLeast": 0.1}, "0% of 0.00 USD was used"),
-]
+MET: list[tuple[str, dict[str, Any], str]] = CASES["met"]
+UNMET: list[tuple[str, dict[str, Any], str]] = CASES["unmet"]
 
 
 @pytest.mark.parametrize(("subject", "expected", "says"), MET)

@@ -3,6 +3,7 @@
 import json
 from dataclasses import replace
 from pathlib import Path
+from typing import Final
 
 import pytest
 
@@ -16,6 +17,9 @@ from slipway.replay.steps import Steps, percentile, waits
 from slipway.replay.text import TraceError
 from spec.errors import SlipwayError
 from tests.slipway.replay.examples import events, planned, result
+from tests.support.cases import beside
+
+CASES: Final = beside(__file__)
 
 
 def test_a_job_waits_until_its_first_start() -> None:
@@ -150,19 +154,7 @@ def test_the_summary_is_one_screen() -> None:
     assert "other" in beside
 
 
-SAYS = [
-    (
-        "queue",
-        "couldn't assign flavors to pod set main: insufficient unused quota for cpu in flavor a, 1 more needed",
-        "queue",
-    ),
-    ("placement", "0/3 nodes are available: 3 Insufficient nvidia.com/gpu.", "no node that the scheduler accepts"),
-    ("node", "all available instance types exceed limits for nodepool (NodePool=h100)", "pool that is at its limit"),
-    ("node", "waits for node h100-0001", "a node that is starting: waits for node h100-0001"),
-    ("node", "pool h100 has its maximum of 2 nodes", "waits for a pool that is at its limit: pool h100 has its max"),
-    ("node", "", ""),
-    ("elsewhere", "x", ""),
-]
+SAYS = CASES["says"]
 
 
 @pytest.mark.parametrize(("layer", "message", "says"), SAYS)

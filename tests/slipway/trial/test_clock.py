@@ -2,7 +2,7 @@
 
 import copy
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import pytest
 import yaml
@@ -11,29 +11,12 @@ from slipway.trial import clock
 from slipway.trial.clock import OF, ClockExpectation, given
 from slipway.trial.scenario import FOLDER
 from spec.errors import SlipwayError
+from tests.support.cases import beside
+
+CASES: Final = beside(__file__)
 
 SHIPPED = [path for path in sorted((Path(__file__).resolve().parents[3] / FOLDER).glob("*.yaml")) if clock.drives(path)]
-FILE: dict[str, Any] = {
-    "description": "A night.",
-    "stacks": ["dev"],
-    "replay": {
-        "until": "12h",
-        "change": {"pools": {"a100": {"max": 2, "disruption": {"consolidateAfter": "1m"}}}},
-        "jobs": {
-            "train": {"team": "vision", "runs": "2h", "deadline": "1h", "gpus": "1"},
-            "sweep": {"team": "language", "runs": "10m", "count": 3, "every": "1m"},
-        },
-    },
-    "expect": {"job/train": {"waitsAtMost": "5m"}, "pool/a100": {"costsAtMost": 3}, "stack": {"losesAtMost": 0}},
-    "bad": {
-        "later": {
-            "description": "It has no deadline.",
-            "change": {"pools": {"a100": {"max": 1}}},
-            "jobs": {"train": {"deadline": None}, "sweep": None},
-            "breaks": {"pool/a100": {"costsAtMost": "idle"}},
-        }
-    },
-}
+FILE: dict[str, Any] = CASES["file"]
 
 
 def written(path: Path, document: object) -> Path:
@@ -59,23 +42,7 @@ def test_the_content_says_what_drives_a_scenario(tmp_path: Path) -> None:
     assert not clock.drives(tmp_path / "none.yaml")
 
 
-WRONG: list[tuple[list[str], Any, str]] = [
-    (["expect", "node/a"], {"costsAtMost": 1}, "expect.node/a: use job/NAME, team/NAME, pool/NAME or stack"),
-    (["expect", "job/other"], {"costsAtMost": 1}, "replay.jobs has no other (it has: sweep, train)"),
-    (["expect", "pool/a100"], {"waitsAtMost": "5m"}, "expect.pool/a100.waitsAtMost: not of a pool; it may have costs"),
-    (["expect", "stack"], {"preemptedBy": "train"}, "expect.stack.preemptedBy: not of a stack"),
-    (["expect", "job/train"], {"preemptedBy": "x"}, "expect.job/train.preemptedBy: replay.jobs has no x"),
-    (["expect", "job/train"], {"waitAtMost": "5m"}, "expect.job/train.waitAtMost: Extra inputs"),
-    (["expect", "pool/a100"], {"usedAtLeast": 80}, "expect.pool/a100.usedAtLeast: Input should be less than or equal"),
-    (["bad", "later", "jobs"], {"x": None}, "bad.later.jobs: replay.jobs has no x"),
-    (["bad", "later", "jobs"], {"train": {"run": "1h"}}, "run: Extra inputs are not permitted"),
-    (["bad", "later", "breaks"], {"job/train": {"costsAtMost": ""}}, "expect has no such expectation to break"),
-    (["bad", "later", "breaks"], {}, "bad.later.breaks: Dictionary should have at least 1 item"),
-    (["replay", "jobs"], {}, "replay.jobs: Dictionary should have at least 1 item"),
-    (["replay", "jobs", "train"], {"team": "a", "runs": "soon"}, "replay.jobs.train.runs"),
-    (["replay", "jobs", "train"], {"team": "a", "runs": "1h", "priority": "high"}, "replay.jobs.train.priority"),
-    (["timeline"], [], "timeline: Extra inputs are not permitted"),
-]
+WRONG: list[tuple[list[str], Any, str]] = CASES["wrong"]
 
 
 @pytest.mark.parametrize(("at", "value", "says"), WRONG, ids=[says for _, _, says in WRONG])

@@ -15,21 +15,7 @@ from tests.support.cases import beside
 CASES: Final = beside(__file__)
 
 CAPABLE = sorted(mig.PROFILES)
-TABLES: dict[str, tuple[dict[str, int], dict[str, int]]] = {
-    "A100-40GB": ({"1g.5gb": 7, "1g.5gb+me": 1, "1g.10gb": 4, "2g.10gb": 3, "3g.20gb": 2, "4g.20gb": 1, "7g.40gb": 1},
-        {"1g.5gb": 2, "2g.10gb": 1, "3g.20gb": 1}),
-    "A100-80GB": ({"1g.10gb": 7, "1g.10gb+me": 1, "1g.20gb": 4, "2g.20gb": 3, "3g.40gb": 2, "4g.40gb": 1, "7g.80gb": 1},
-        {"1g.10gb": 2, "2g.20gb": 1, "3g.40gb": 1}),
-    "H100-80GB": ({"1g.10gb": 7, "1g.10gb+me": 1, "1g.20gb": 4, "2g.20gb": 3, "3g.40gb": 2, "4g.40gb": 1, "7g.80gb": 1},
-        {"1g.10gb": 2, "2g.20gb": 1, "3g.40gb": 1}),
-    "H200-141GB": (
-        {"1g.18gb": 7, "1g.18gb+me": 1, "1g.35gb": 4, "2g.35gb": 3, "3g.71gb": 2, "4g.71gb": 1, "7g.141gb": 1},
-        {"1g.18gb": 2, "2g.35gb": 1, "3g.71gb": 1}),
-    "B200": ({"1g.23gb": 7, "1g.23gb+me": 1, "1g.45gb": 4, "2g.45gb": 3, "3g.90gb": 2, "4g.90gb": 1, "7g.180gb": 1},
-        {"1g.23gb": 2, "2g.45gb": 1, "3g.90gb": 1}),
-    "B300": ({"1g.34gb": 7, "1g.34gb+me": 1, "1g.67gb": 4, "2g.67gb": 3, "3g.135gb": 2, "4g.135gb": 1, "7g.269gb": 1},
-        {"1g.34gb": 2, "2g.67gb": 1, "3g.135gb": 1}),
-}  # fmt: skip
+TABLES: dict[str, tuple[dict[str, int], dict[str, int]]] = CASES["tables"]
 """Uniform and balanced layouts by GPU, of NVIDIA's mig-parted (v0.15.0)."""
 
 

@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import jsonschema
 import pytest
@@ -15,6 +15,9 @@ from spec.settings import load, read_stack, reference, schema, stacks_in
 from spec.settings.presets import PRESETS
 from tests.spec.settings.stack import BASE, STACK, changed, problems
 from tests.support import generated
+from tests.support.cases import beside
+
+CASES: Final = beside(__file__)
 
 STACKS = Path(__file__).parents[3] / "stacks"
 VALIDATOR = jsonschema.Draft202012Validator(schema.generate())
@@ -173,19 +176,6 @@ def test_every_setting_has_a_meaning() -> None:
     assert [path for path, cells in rows(page()).items() if not cells[2]] == []
 
 
-@pytest.mark.parametrize(
-    ("path", "value", "default"),
-    [
-        ("environment.name", "text", "*required*"),
-        ("pools.NAME.max", "whole number, from 1 to 1,000", "*the preset's*"),
-        ("pools.NAME.mig", "settings", "*none*"),
-        ("pools.NAME.instanceTypes", "list: a value listed in schema.json", "*the preset's*"),
-        ("network.nat", "`single`, `per-zone`, `none`", "`single`"),
-        ("network.peers", "map: network", ""),
-        ("teams.NAME.retired", "true, false", "`false`"),
-        ("teams.NAME.gpus.NAME.lendingLimit", "whole number, from 0 to 100,000", "*none*"),
-        ("cost.limits.premium.NAME.until", "date", "*required*"),
-    ],
-)
+@pytest.mark.parametrize(("path", "value", "default"), CASES["values and defaults of a setting are listed"])
 def test_values_and_defaults_of_a_setting_are_listed(path: str, value: str, default: str) -> None:
     assert rows(page())[path][:2] == [value, default]

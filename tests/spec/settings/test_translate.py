@@ -13,6 +13,9 @@ from spec.settings.platform import Platform
 from spec.settings.translate import RENAMED, unknown
 from tests.spec.settings.stack import STACK, changed, problems
 from tests.spec.settings.test_schema import rows
+from tests.support.cases import beside
+
+CASES: Final = beside(__file__)
 
 
 def patterns(node: Any) -> set[str]:
@@ -151,19 +154,7 @@ def test_a_managed_pool_needs_both_days(missing: str) -> None:
     assert reported(BEFORE, **{missing: None}) == ([PATH], [])
 
 
-@pytest.mark.parametrize(
-    ("end", "accepted"),
-    [
-        ("2026-12-02", True),
-        ("2026-12-15", True),
-        ("2026-12-16", False),
-        ("2026-12-22", True),
-        ("2027-06-01", True),
-        ("2027-06-08", False),
-        ("2026-12-01", False),
-        ("2026-11-30", False),
-    ],
-)
+@pytest.mark.parametrize(("end", "accepted"), CASES["a block has a length that ec2 sells"])
 def test_a_block_has_a_length_that_ec2_sells(end: str, accepted: bool) -> None:
     assert reported(BEFORE, endDate=end) == ([] if accepted else [f"{PATH}.endDate"], [])
 

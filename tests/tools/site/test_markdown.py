@@ -120,27 +120,7 @@ def test_a_link_leads_to_the_same_page_on_the_site(page: str, link: str, wanted:
 # Release notes: a page for each version of the changelog, with the steps of its upgrade.
 
 
-CHANGELOG = """\
-# Changelog
-
-## Unreleased
-
-### Added
-- A third thing: [guide](docs/guides/fit.md).
-
-## 0.2.0 - 2027-01-31
-
-### Changed
-**Settings.** `a` is `b`.
-
-#### Details
-More.
-
-## [0.1.0] - 2026-12-01
-
-### Added
-- A first thing.
-"""
+CHANGELOG = Path(__file__).with_name("changelog.txt").read_text(encoding="utf-8")
 
 
 def test_each_version_has_a_page_and_the_index_lists_them_newest_first() -> None:
