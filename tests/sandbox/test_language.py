@@ -228,6 +228,19 @@ def write_pack(directory: Path) -> Path:
     return directory
 
 
+@pytest.mark.parametrize("raising", [True, False])
+def test_a_policy_pack_that_fails_or_is_missing_fails_the_run(project: Project, raising: bool) -> None:
+    pack = project.root / "pack"
+    if raising:
+        main = write_pack(pack) / "__main__.py"
+        main.write_text(main.read_text().replace("    report(", "    raise RuntimeError("))
+    project.program("import pulumi")
+    code, output = project.run("up", "--yes", "--policy-pack", str(pack))
+    assert code != 0
+    assert ("xception calling application: pack" if raising else str(pack)) in output
+    assert "created" not in output
+
+
 @pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGINT])
 def test_no_process_outlives_the_cli(project: Project, how: signal.Signals) -> None:
     project.program(SLEEPER)
