@@ -8,7 +8,6 @@ output annotation, and both forms of tags (map, list of Key and Value) are suppo
 from __future__ import annotations
 
 import base64
-import datetime
 import json
 import re
 import string
@@ -17,8 +16,6 @@ from typing import Any
 
 from botocore.model import ListShape, MapShape, Shape, StringShape, StructureShape
 
-from sandbox.aws.kinds import AnyOf, Anything, Field, Kind, ListOf, MapOf, ObjectOf, Scalar
-from sandbox.aws.statements import as_text
 from sandbox.rpc.wire import UNKNOWN
 
 
@@ -26,11 +23,6 @@ def normal(name: str) -> str:
     """The name without case, underscores and plural: `identities`, `Identity` and `identity` are equal."""
     name = name.replace("_", "").lower()
     return re.sub(r"s$", "", re.sub(r"ies$", "y", name))
-
-
-def capital(name: str) -> str:
-    """The name as most members of AWS are written: `cidrBlock` is `CidrBlock`."""
-    return name[0].upper() + name[1:]
 
 
 def to_api(shape: Shape, value: Any) -> Any:
@@ -104,6 +96,11 @@ def _to_scalar(type_name: str, value: Any) -> Any:
     return value
 
 
+def as_text(value: Any) -> str:
+    """A value as filters and attributes have it: booleans in lower case."""
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
 def to_text(value: Any) -> str:
     """Objects and lists become JSON, booleans AWS's `true` and `false`."""
     return json.dumps(value) if isinstance(value, (Mapping, list)) else as_text(value)
@@ -111,56 +108,6 @@ def to_text(value: Any) -> str:
 
 def _is_number(value: Any) -> bool:
     return not isinstance(value, bool) and re.fullmatch(r"-?\d+(\.\d+)?", str(value)) is not None
-
-
-def from_api(fields: Mapping[str, Field], item: Mapping[str, Any]) -> dict[str, Any]:
-    """The properties of `fields` that the API's item has, converted to the SDK's kinds."""
-    by_normal = {normal(name): value for name, value in item.items()}
-    values = {name: from_api_value(field.kind, by_normal.get(normal(name))) for name, field in fields.items()}
-    return {name: value for name, value in values.items() if value is not None}
-
-
-def from_api_value(kind: Kind, value: Any) -> Any:
-    """One API value converted to a kind; None if it can't be: the SDK stops the program on a wrong kind."""
-    if value is None or isinstance(kind, Anything):
-        return None
-    if isinstance(kind, AnyOf):
-        return from_api_value(kind.options[0], value)
-    if isinstance(kind, ListOf):
-        items = value if isinstance(value, list) else [value]
-        return [converted for item in items if (converted := from_api_value(kind.item, item)) is not None]
-    if isinstance(kind, MapOf):
-        return _from_pairs(value)
-    if isinstance(kind, ObjectOf):
-        if isinstance(value, list):
-            value = value[0] if value else None
-        return from_api(kind.fields, value) if isinstance(value, Mapping) else None
-    return _from_scalar(kind, value)
-
-
-def _from_pairs(value: Any) -> dict[str, str] | None:
-    if isinstance(value, Mapping):
-        return {str(key): str(item) for key, item in value.items()}
-    if not isinstance(value, list):
-        return None
-    if not value:
-        return {}
-    pair = pair_names(value[0])
-    return {item[pair[0]]: item[pair[1]] for item in value} if pair else None
-
-
-def _from_scalar(kind: Scalar, value: Any) -> Any:
-    if isinstance(value, (datetime.datetime, datetime.date)):
-        return value.isoformat()
-    if isinstance(value, list):
-        return None
-    if isinstance(value, Mapping):
-        return json.dumps(value, default=str) if kind.name == "str" else None
-    if kind.name == "str":
-        return to_text(value)
-    if kind.name == "bool":
-        return _to_scalar("boolean", value if isinstance(value, bool) else str(value).lower())
-    return _to_scalar("integer" if kind.name == "int" else "double", value)
 
 
 # Templates: texts with names in braces.

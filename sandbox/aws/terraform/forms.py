@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from sandbox.aws.kinds import AnyOf, Field, Kind, ListOf, MapOf, ObjectOf, Scalar, snake
-from sandbox.aws.statements import as_text
+from sandbox.aws.shapes import as_text
 from sandbox.aws.terraform.messages import UNKNOWN, Unknown
 from sandbox.aws.terraform.plugin import MANY
 from sandbox.rpc import wire

@@ -62,11 +62,11 @@ class FakeNodes:
 
 
 class FakeAddons:
-    """The add-ons of each cluster with their configuration; one named `broken` has problems and never becomes ready."""
+    """The add-ons of each cluster with their configuration; one that is `failing` never becomes ready."""
 
     def __init__(self) -> None:
         self.present: dict[tuple[str, str], str | None] = {}
-        self.failing = {"broken"}
+        self.failing: set[str] = set()
         self.came: set[str] = set()
         """Add-ons whose chart came after they were recorded."""
 

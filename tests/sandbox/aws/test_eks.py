@@ -230,7 +230,8 @@ def test_an_add_on_is_reported_with_its_configuration(
 
 def test_an_add_on_of_any_caller_has_its_pods_and_says_why_not(world: World, addons: FakeAddons) -> None:
     names = {"clusterName": world.cluster(), "addonName": "vpc-cni"}
-    broken = {**names, "addonName": "broken"}
+    broken = {**names, "addonName": "coredns"}
+    addons.failing.add("coredns")
     with attached(world.aws.clients, addons=addons):
         made = world.aws.call("eks", "create_addon", **names, configurationValues='{"a": 1}')["addon"]
         assert made["status"] == "CREATING"

@@ -1,4 +1,3 @@
-import datetime
 import importlib.util
 import re
 import threading
@@ -11,7 +10,7 @@ from botocore.model import StructureShape
 
 from sandbox.aws.kinds import AnyOf, Anything, Kind, ListOf, MapOf, ObjectOf, Scalar
 from sandbox.aws.schema import PACKAGE, Schema, schema, tokens
-from sandbox.aws.shapes import from_api, normal, to_api
+from sandbox.aws.shapes import normal, to_api
 from sandbox.rpc.wire import UNKNOWN
 from tests.sandbox.aws.samples.world import known
 
@@ -158,22 +157,3 @@ def test_a_pulumi_value_is_converted_to_the_api_form(
     service: str, operation: str, value: dict[str, Any], sent: dict[str, Any]
 ) -> None:
     assert to_api(shape(service, operation), value) == sent
-
-
-@pytest.mark.parametrize(("type_token", "item", "outputs"), [
-    ("aws:ec2/vpc:Vpc", {"Tags": [{"Key": "a", "Value": "b"}]}, {"tags": {"a": "b"}}),
-    ("aws:ec2/vpc:Vpc", {"EnableDnsSupport": "true"}, {"enableDnsSupport": True}),
-    ("aws:ec2/vpc:Vpc", {"CidrBlock": {"not": "a text"}}, {"cidrBlock": '{"not": "a text"}'}),
-    ("aws:ec2/vpc:Vpc", {"CidrBlock": ["a", "b"]}, {}),
-    ("aws:fsx/lustreFileSystem:LustreFileSystem", {"SubnetIds": ["a"]}, {}),
-    ("aws:eks/cluster:Cluster", {"certificateAuthority": {"data": "x"}}, {"certificateAuthority": {"data": "x"}}),
-    ("aws:eks/cluster:Cluster", {"identity": {"oidc": {"issuer": "i"}}},
-        {"identities": [{"oidcs": [{"issuer": "i"}]}]}),
-    ("aws:eks/nodeGroup:NodeGroup", {"diskSize": "20"}, {"diskSize": 20}),
-    ("aws:eks/cluster:Cluster", {"createdAt": datetime.datetime(2026, 1, 2, tzinfo=datetime.UTC)},
-        {"createdAt": "2026-01-02T00:00:00+00:00"}),
-])  # fmt: skip
-def test_an_api_value_is_converted_to_the_sdks_kind(
-    type_token: str, item: dict[str, Any], outputs: dict[str, Any]
-) -> None:
-    assert from_api(known(type_token).outputs, item) == outputs
