@@ -40,7 +40,7 @@ def ask(acting: Acting, plan: Plan) -> None:
         future.cancel()
         for code, text in question.problems:
             raise RefusedError(acting.type.token, code, text)
-        if future.done() and not question.seen and not objects.has_unknown(plan.config):
+        if not (question.seen or future.cancelled() or objects.has_unknown(plan.config)):
             # What it refuses before it asks anything.
             checked(future.result())
 

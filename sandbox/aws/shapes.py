@@ -1,9 +1,4 @@
-"""Converting between Pulumi values and AWS API values by the API's own shapes, without a table of names.
-
-AWS writes `CidrBlock`, Pulumi `cidrBlock`; AWS takes a list of subnets where Pulumi sometimes has one string. Members
-are matched regardless of case, underscores and plural, values are converted to the type of the shape or of the SDK's
-output annotation, and both forms of tags (map, list of Key and Value) are supported.
-"""
+"""Values and names of AWS's API: converted by its own shapes, and equal regardless of case, underscores and plural."""
 
 from __future__ import annotations
 
@@ -14,9 +9,7 @@ import string
 from collections.abc import Mapping
 from typing import Any
 
-from botocore.model import ListShape, MapShape, Shape, StringShape, StructureShape
-
-from sandbox.rpc.wire import UNKNOWN
+from botocore.model import ListShape, MapShape, Shape, StructureShape
 
 
 def normal(name: str) -> str:
@@ -26,51 +19,15 @@ def normal(name: str) -> str:
 
 
 def to_api(shape: Shape, value: Any) -> Any:
-    """A Pulumi value in the form of an API shape. Properties without a member in it are omitted; unknowns stay."""
-    if value == UNKNOWN:
-        return value
-    if isinstance(shape, StructureShape):
-        return _to_structure(shape, value)
-    if isinstance(shape, ListShape):
-        return _to_list(shape, value)
-    if isinstance(shape, MapShape):
-        return {key: to_api(shape.value, item) for key, item in value.items()} if isinstance(value, Mapping) else value
+    """A Pulumi value in the form of an API shape, whose members have the same names. Others are omitted."""
+    if isinstance(shape, StructureShape) and isinstance(value, Mapping):
+        given = {name: member for name, member in shape.members.items() if value.get(name) is not None}
+        return {name: to_api(member, value[name]) for name, member in given.items()}
+    if isinstance(shape, ListShape) and isinstance(value, list):
+        return [to_api(shape.member, item) for item in value]
+    if isinstance(shape, MapShape) and isinstance(value, Mapping):
+        return {key: to_api(shape.value, item) for key, item in value.items()}
     return _to_scalar(shape.type_name, value)
-
-
-def _to_structure(shape: StructureShape, value: Any) -> Any:
-    if isinstance(value, list) and len(value) == 1 and isinstance(value[0], Mapping):
-        value = value[0]
-    if not isinstance(value, Mapping):
-        return _wrapped(shape, value)
-    members = {normal(name): name for name in shape.members}
-    converted = {}
-    for key, item in value.items():
-        name = members.get(normal(key))
-        if name is not None and item is not None and not _is_left_out(shape.members[name], item):
-            converted[name] = to_api(shape.members[name], item)
-    return converted
-
-
-def _is_left_out(shape: Shape, value: Any) -> bool:
-    """Whether it is an empty object where AWS requires something inside: the AWS provider sends none."""
-    return value == {} and isinstance(shape, StructureShape) and bool(shape.required_members)
-
-
-def _wrapped(shape: StructureShape, value: Any) -> Any:
-    """A value where AWS has a structure around it: an address where EC2 takes `{"PrivateIpAddress": ...}`."""
-    wanted = ListShape if isinstance(value, list) else StringShape
-    around = [name for name, member in shape.members.items() if isinstance(member, wanted)]
-    return {around[0]: to_api(shape.members[around[0]], value)} if len(around) == 1 else value
-
-
-def _to_list(shape: ListShape, value: Any) -> Any:
-    if isinstance(value, Mapping) and isinstance(shape.member, StructureShape):
-        pair = pair_names(shape.member.members)
-        if pair:
-            return [{pair[0]: key, pair[1]: str(item)} for key, item in value.items()]
-    items = value if isinstance(value, list) else [value]
-    return [to_api(shape.member, item) for item in items]
 
 
 def pair_names(names: Any) -> tuple[str, str] | None:

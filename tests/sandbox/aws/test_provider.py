@@ -123,19 +123,6 @@ def test_a_new_region_of_the_instance_replaces_it(provider: AwsProvider) -> None
     assert replaced(tags) == {"defaultTags": False}
 
 
-def test_the_version_of_a_changed_template_is_unknown_at_preview(
-    world: Samples, provider: AwsProvider, aws: Aws
-) -> None:
-    template, inputs = (
-        resource("aws:ec2/launchTemplate:LaunchTemplate"),
-        {"name": "versions", "instanceType": "p5.48xlarge"},
-    )
-    id, olds = provider.create(aws, template, inputs)
-    other = {**inputs, "instanceType": "p5e.48xlarge"}
-    shown = provider.preview_update(aws, template, id, olds, other, inputs)
-    assert (shown["latestVersion"], shown["arn"], shown["instanceType"]) == (UNKNOWN, olds["arn"], "p5e.48xlarge")
-
-
 def test_a_resource_may_name_its_own_region(provider: AwsProvider, aws: Aws) -> None:
     inputs = {"name": "elsewhere", "region": "eu-west-1"}
     queue = resource("aws:sqs/queue:Queue")

@@ -22,7 +22,6 @@ def outside(world: World) -> World:
 
 
 NOBODY = "arn:aws:iam::{account}:role/nobody"
-SUBNET, GROUP = "aws:ec2/subnet:Subnet", "aws:ec2/securityGroup:SecurityGroup"
 LONG = document("s3:GetObject", f"arn:aws:s3:::{'x' * 10_300}")
 
 
@@ -36,30 +35,6 @@ def _group(world: World) -> dict[str, Any]:
     return {"clusterName": inputs["clusterName"], "nodegroupName": inputs["nodeGroupName"]}
 
 
-def _addon(world: World) -> dict[str, Any]:
-    inputs = made(world, "aws:eks/addon:Addon")[0]
-    return {"clusterName": inputs["clusterName"], "addonName": inputs["addonName"]}
-
-
-def _pod_identity(world: World) -> dict[str, Any]:
-    inputs, id, _ = made(world, "aws:eks/podIdentityAssociation:PodIdentityAssociation")
-    return {"clusterName": inputs["clusterName"], "associationId": id}
-
-
-def _used_subnet(world: World) -> dict[str, Any]:
-    inputs = made(world, "aws:ec2/natGateway:NatGateway")[0]
-    return {"SubnetId": inputs["subnetId"]}
-
-
-def _used_group(world: World) -> dict[str, Any]:
-    source = world.group()
-    vpc = world.aws.call("ec2", "describe_security_groups", GroupIds=[source])["SecurityGroups"][0]["VpcId"]
-    other = world.make(GROUP, name=world.unique("other"), vpcId=vpc)[0]
-    allow = {"securityGroupId": other, "referencedSecurityGroupId": source, "ipProtocol": "-1"}
-    world.make("aws:vpc/securityGroupIngressRule:SecurityGroupIngressRule", **allow)
-    return {"GroupId": source}
-
-
 def _route(world: World) -> dict[str, Any]:
     inputs = made(world, "aws:ec2/route:Route")[0]
     return {"RouteTableId": inputs["routeTableId"], "DestinationCidrBlock": inputs["destinationCidrBlock"]}
@@ -70,11 +45,7 @@ def _role(world: World) -> dict[str, Any]:
 
 
 CHANGES: list[tuple[str, str, Callable[[World], dict[str, Any]], dict[str, Any], str]] = [
-    ("ec2", "delete_subnet", _used_subnet, {}, "DependencyViolation"),
-    ("ec2", "delete_security_group", _used_group, {}, "DependencyViolation"),
     ("ec2", "replace_route", _route, {"GatewayId": "igw-00000000000000001"}, "InvalidGatewayID.NotFound"),
-    ("eks", "update_nodegroup_config", _group, {"scalingConfig": {"minSize": 3, "maxSize": 2, "desiredSize": 3}},
-     "InvalidParameterException"),
     # The other two are what the group has.
     ("eks", "update_nodegroup_config", _group, {"scalingConfig": {"minSize": 99}}, "InvalidParameterException"),
     ("eks", "update_nodegroup_config", _group, {"labels": {"addOrUpdateLabels": {"a b": "c"}}},
@@ -82,28 +53,13 @@ CHANGES: list[tuple[str, str, Callable[[World], dict[str, Any]], dict[str, Any],
     ("eks", "update_nodegroup_config", _group,
      {"taints": {"addOrUpdateTaints": [{"key": "a b", "value": "c", "effect": "NO_SCHEDULE"}]}},
      "InvalidParameterException"),
-    ("eks", "update_nodegroup_version", _group, {"version": "1.36"}, "InvalidParameterException"),
-    ("eks", "update_cluster_version", lambda world: {"name": world.cluster()}, {"version": "1.99"},
-     "InvalidParameterException"),
     ("eks", "update_cluster_config", lambda world: {"name": world.cluster()},
      {"resourcesVpcConfig": {"endpointPublicAccess": False, "endpointPrivateAccess": False}},
      "InvalidParameterException"),
-    ("eks", "update_addon", _addon, {"podIdentityAssociations": [{"serviceAccount": "a", "roleArn": NOBODY}]},
-     "InvalidParameterException"),
-    ("eks", "update_pod_identity_association", _pod_identity, {"roleArn": NOBODY}, "InvalidParameterException"),
-    ("iam", "put_role_policy", _role, {"PolicyName": "p", "PolicyDocument": LONG}, "LimitExceeded"),
     ("iam", "update_assume_role_policy", _role, {"PolicyDocument": LONG}, "LimitExceeded"),
-    ("iam", "put_role_permissions_boundary", _role, {"PermissionsBoundary": "arn:aws:iam::{account}:policy/none"},
-     "NoSuchEntity"),
-    ("iam", "create_policy_version", lambda world: {"PolicyArn": made(world, "aws:iam/policy:Policy")[1]},
-     {"PolicyDocument": LONG}, "LimitExceeded"),
-    ("kms", "put_key_policy", lambda world: {"KeyId": world.key()["keyId"], "PolicyName": "default"},
-     {"Policy": document("kms:Encrypt", Principal="*")}, "MalformedPolicyDocumentException"),
     ("rds", "modify_db_subnet_group",
      lambda world: {"DBSubnetGroupName": made(world, "aws:rds/subnetGroup:SubnetGroup")[1],
                     "SubnetIds": world.subnets(1)}, {}, "DBSubnetGroupDoesNotCoverEnoughAZs"),
-    ("s3", "put_bucket_policy", lambda world: {"Bucket": world.bucket()},
-     {"Policy": document("s3:GetObject", "arn:aws:s3:::another/*", Principal="*")}, "MalformedPolicy"),
 ]  # fmt: skip
 
 
