@@ -16,6 +16,7 @@ from sandbox.aws.terraform import objects
 from sandbox.aws.terraform.acting import Acting
 from sandbox.aws.terraform.messages import Unknown
 from sandbox.aws.terraform.objects import Plan, State
+from sandbox.aws.terraform.plugin import checked
 from sandbox.rpc.wire import UNKNOWN
 
 SECONDS: Final = 20.0
@@ -27,7 +28,7 @@ class RefusedError(AwsError):
 
 
 def ask(acting: Acting, plan: Plan) -> None:
-    """Ask about a plan. Raises RefusedError."""
+    """Ask about a plan. Raises RefusedError for what the account, ProviderError for what the provider refuses."""
     with questions.asked() as question, acting.plugin() as plugin:
         future = plugin.begin(
             "ApplyResourceChange",
@@ -39,6 +40,9 @@ def ask(acting: Acting, plan: Plan) -> None:
         future.cancel()
         for code, text in question.problems:
             raise RefusedError(acting.type.token, code, text)
+        if not (question.seen or future.cancelled() or objects.has_unknown(plan.config)):
+            # What it refuses before it asks anything.
+            checked(future.result())
 
 
 def _guessed(plan: Plan) -> Plan:

@@ -1,17 +1,18 @@
-"""The limits of every input as a list: what `slipway sandbox status --limits` shows."""
+"""The limits of the requests of each type as a list: what `slipway sandbox status --limits` shows."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from botocore.model import ListShape, MapShape, Shape, StringShape
+from botocore.model import ListShape, MapShape, Shape, StringShape, StructureShape
 
-from sandbox.aws import rules, validators
+from sandbox.aws import rules
 from sandbox.aws.client import Aws, Clients
-from sandbox.aws.limits.members import Tree, tree
 from sandbox.aws.limits.operations import OPERATIONS
 from sandbox.aws.limits.values import OPEN_LISTS
+from sandbox.aws.rules import requests
+from sandbox.aws.rules.rule import Rule
 
 _NOWHERE = "http://127.0.0.1:9"
 """The service models are read from files; nothing is called."""
@@ -22,66 +23,58 @@ _PATTERN_SHOWN = 60
 
 @dataclass(frozen=True)
 class Limit:
-    """One input, or one rule of a type.
+    """One parameter that is limited, or one rule of a type.
 
     Attributes:
         type: Token of the type.
-        input: Path of the input.
-        parameter: The operation and the member that it is sent as; empty if it is not sent.
-        limits: What the model says, the reason why it is not mapped, or what the rule says.
-        mapped: Whether the input is a member of AWS's model.
-        source: Where a rule or a sentence of the documentation comes from; empty for an input.
+        parameter: The operation and the path of its parameter; of a rule the operation.
+        limits: What the model says, or the rule.
+        source: Where a rule comes from; empty for a parameter.
     """
 
     type: str
-    input: str
     parameter: str
     limits: str
-    mapped: bool = True
     source: str = ""
 
 
 def limits(containing: str = "", region: str = "us-east-1") -> Iterator[Limit]:
     """The limits of the types whose token contains a text, without regard to case."""
     aws = Aws(Clients(_NOWHERE), region)
-    for type_token in sorted(OPERATIONS):
-        known = tree(aws, type_token) if containing.lower() in type_token.lower() else None
-        if known is not None:
-            yield from _inputs(type_token, known)
-            yield from _rules(type_token)
-            yield from _validated(type_token)
+    for token, row in sorted(OPERATIONS.items()):
+        if containing.lower() not in token.lower():
+            continue
+        for operation in row.operations:
+            shape = aws.input_shape(row.service, operation)
+            for path, words in _limited(shape, operation, frozenset()):
+                yield Limit(token, path, ", ".join(words))
+        deletes = f"delete_{row.operations[0].partition('_')[2]}"
+        said = [(row.service, one) for one in dict.fromkeys((*row.operations, deletes))]
+        for service, operation in [*said, (token, "")]:
+            found: list[requests.Row | Rule] = [*requests.rows().get((service, operation), ())]
+            for one in (*found, *rules.of(service, operation)):
+                yield Limit(token, operation or "inputs", f"{one.code}: {one.words}", one.source)
 
 
-def _inputs(type_token: str, known: Tree) -> Iterator[Limit]:
-    required = set(known.shape.required_members)
-    for one in known.all():
-        if one.shape is None:
-            yield Limit(type_token, one.path, "", str(one.reason or ""), mapped=False)
-        else:
-            words = _words(one.shape)
-            is_required = one.member in required and one.operation == known.operations.operations[0]
-            parameter = f"{one.operation}.{one.member}".strip(".")
-            yield Limit(type_token, one.path, parameter, ", ".join(["required"] * is_required + words))
-
-
-def _rules(type_token: str) -> Iterator[Limit]:
-    for one in rules.BY_TYPE.get(type_token, ()):
-        moments = ", ".join(sorted(one.moments))
-        text = (one.found.__doc__ or one.name).split(".")[0].strip()
-        yield Limit(type_token, one.at[0], f"rule at {moments}", f"{one.code}: {text}", source=one.source)
-
-
-def _validated(type_token: str) -> Iterator[Limit]:
-    """Rows of `validators`."""
-    for path, found in validators.paths(type_token).items():
-        for one in found:
-            yield Limit(type_token, path, "at preview", one.shown, source=one.text)
+def _limited(shape: Shape, path: str, above: frozenset[str]) -> Iterator[tuple[str, list[str]]]:
+    """The parameters that have limits, at any depth; a shape in itself is listed once."""
+    if isinstance(shape, ListShape):
+        if words := _bounds(shape, "items"):
+            yield path, words
+        yield from _limited(shape.member, path, above)
+    elif isinstance(shape, StructureShape):
+        for name, member in shape.members.items() if shape.name not in above else ():
+            required = ["required"] if name in shape.required_members else []
+            found = list(_limited(member, f"{path}.{name}", above | {shape.name}))
+            own = found.pop(0)[1] if found and found[0][0] == f"{path}.{name}" else []
+            yield from [(f"{path}.{name}", required + own)] if required + own else []
+            yield from found
+    elif words := _words(shape):
+        yield path, words
 
 
 def _words(shape: Shape) -> list[str]:
-    """Lengths, range, enumeration and pattern of a shape; of a list also those of its items."""
-    if isinstance(shape, ListShape):
-        return [*_bounds(shape, "items"), *_words(shape.member)]
+    """Lengths, range, enumeration and pattern of a shape; of a map those of its keys and values."""
     if isinstance(shape, MapShape):
         return [f"key {word}" for word in _words(shape.key)] + [f"value {word}" for word in _words(shape.value)]
     if isinstance(shape, StringShape) and shape.enum:
@@ -104,13 +97,6 @@ def _bounds(shape: Shape, unit: str) -> list[str]:
 
 
 def summary(found: list[Limit]) -> str:
-    """How many inputs are mapped, limited, and not mapped, and how many rules there are."""
-    inputs = [one for one in found if not one.source]
-    mapped = [one for one in inputs if one.mapped]
-    limited = sum(1 for one in mapped if one.limits)
-    types = len({one.type for one in found})
-    return (
-        f"{types} types, {len(inputs)} inputs: {len(mapped)} are members of AWS's models, {limited} of them with "
-        f"limits; {len(inputs) - len(mapped)} are not mapped; {len(found) - len(inputs)} rules and statements of the "
-        "provider"
-    )
+    """How many parameters are limited, and how many rules there are."""
+    types, rows = len({one.type for one in found}), sum(1 for one in found if one.source)
+    return f"{types} types: {len(found) - rows} parameters with limits of AWS's models, {rows} rules"

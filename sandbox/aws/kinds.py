@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, TypeAlias
 
-from sandbox.aws.statements import Statement, problem
 from sandbox.rpc import diff
 from sandbox.rpc.diff import Path as PropertyPath
 from sandbox.rpc.hooks import Failure
@@ -88,7 +87,7 @@ def snake(name: str) -> str:
     return re.sub(r"(?<=[A-Z])([A-Z][a-z])", r"_\1", words).lower()
 
 
-# Checking inputs against the schema of a type, and against statements about them.
+# Checking inputs against the schema of a type.
 
 
 def check_object(
@@ -161,39 +160,3 @@ def _fits(kind: Scalar, value: Any) -> bool:
     except ValueError:
         return False
     return not isinstance(value, bool) and (kind.name == "float" or number.is_integer())
-
-
-def stated_problems(
-    fields: Mapping[str, Field], inputs: Mapping[str, Any], find: Callable[[str], Iterable[Statement]]
-) -> Iterable[Failure]:
-    """What statements refuse of the inputs of a type.
-
-    Args:
-        fields: The type's inputs.
-        inputs: Their values.
-        find: Statements by path, without indexes.
-    """
-    seen: set[str] = set()
-    for where, object_fields, value in _objects(fields, inputs, ()):
-        for name in object_fields:
-            at = (*where, name)
-            for statement in find(".".join(str(part) for part in at if isinstance(part, str))):
-                text = problem(statement, name, value, inputs)
-                if text is not None and text not in seen:
-                    seen.add(text)
-                    yield Failure(diff.write(at), text)
-
-
-def _objects(
-    fields: Mapping[str, Field], value: Mapping[str, Any], at: PropertyPath
-) -> Iterator[tuple[PropertyPath, Mapping[str, Field], Mapping[str, Any]]]:
-    """An object and all objects in it, each with its path and its properties."""
-    yield at, fields, value
-    for name, known in fields.items():
-        kind, item = known.kind, value.get(name)
-        items = [((*at, name), item)]
-        if isinstance(kind, ListOf) and isinstance(item, list):
-            kind, items = kind.item, [((*at, name, index), each) for index, each in enumerate(item)]
-        for place, inside in items:
-            if isinstance(kind, ObjectOf) and isinstance(inside, Mapping):
-                yield from _objects(kind.fields, inside, place)

@@ -11,16 +11,13 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
 
-from sandbox.aws.limits.operations import OPERATIONS
 from sandbox.aws.schema import Schema
 from sandbox.rpc.diff import DEFAULTS_KEY
-from sandbox.rpc.hooks import Failure, Resource, Values
+from sandbox.rpc.hooks import Resource, Values
 from spec import strict_yaml
 
 DIGITS: Final = 7
 _LIMIT: Final = 255
-SUFFIX: Final = 26
-"""Characters that the Terraform provider adds to a prefix (terraform-plugin-sdk v2, id.UniqueIDSuffixLength)."""
 _ROWS: Final[Mapping[str, Mapping[str, Any]]] = strict_yaml.read(
     Path(__file__).with_name("naming.yaml").read_text(encoding="utf-8")
 )
@@ -34,16 +31,6 @@ def property_of(type_token: str) -> str:
 def prefix_of(type_token: str) -> str:
     """The input with the beginning of a type's name."""
     return f"{property_of(type_token)}Prefix"
-
-
-def too_long(type_token: str, news: Values) -> list[Failure]:
-    """What is wrong with a prefix after which nothing more fits into the name; of a type without a row nothing."""
-    prefix, room = prefix_of(type_token), _ROWS.get(type_token, {}).get("limit", _LIMIT) - SUFFIX
-    given = news.get(prefix)
-    if type_token not in OPERATIONS or not isinstance(given, str) or len(given) <= room:
-        return []
-    said = f"{prefix!r} has at most {room} characters, because {SUFFIX} follow, got {len(given)}"
-    return [Failure(prefix, said)]
 
 
 def with_name(schema: Schema, resource: Resource, news: Values, olds: Values, seed: bytes) -> Values:

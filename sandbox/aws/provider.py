@@ -7,12 +7,13 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from sandbox.aws import asking, client, invokes, lacking, naming, records, rules, validators
+from sandbox.aws import asking, client, invokes, lacking, naming, records
 from sandbox.aws.client import Aws, AwsError, World
-from sandbox.aws.kinds import stated_problems
-from sandbox.aws.limits import values
+from sandbox.aws.limits.operations import OPERATIONS
+from sandbox.aws.limits.values import code
 from sandbox.aws.moto.kept import UNANSWERED
-from sandbox.aws.rules.rule import Case, Inputs, Moment
+from sandbox.aws.rules import requests
+from sandbox.aws.rules.names import wrong_tags
 from sandbox.aws.schema import Schema, schema
 from sandbox.aws.terraform import acting
 from sandbox.aws.terraform.acting import Acting
@@ -24,31 +25,6 @@ from sandbox.rpc.errors import PartialFailureError, ProviderError
 from sandbox.rpc.hooks import Failure, ReadResult, Resource, Values
 from sandbox.rpc.provider import Provider
 from spec.catalog import kubernetes
-
-# Finding at preview what would be refused of the inputs alone: by AWS's service models (`limits`), by `rules`, and by
-# `validators`.
-#
-# Values that are not known yet are not checked. In an `up` the engine asks again once they are known.
-
-
-def check(aws: Aws, type_token: str, inputs: Inputs, given: Inputs | None = None) -> list[Failure]:
-    """The problems with the inputs of a type, each with its property; no source repeats what one before it says.
-
-    A name that was generated is not among the `given`: it conflicts with no prefix.
-    """
-    failures = values.check(aws, type_token, inputs)
-    stated = _stated(type_token, inputs if given is None else given)
-    for more in (rules.problems(aws, type_token, inputs), stated):
-        reported = {one.property for one in failures}
-        failures += [one for one in more if one.property not in reported]
-    return failures
-
-
-def _stated(type_token: str, inputs: Inputs) -> list[Failure]:
-    """What rows of `validators` refuse."""
-    known = schema(type_token)
-    return list(stated_problems(known.inputs, inputs, validators.of(type_token))) if known is not None else []
-
 
 VERSION = "7.51.1"
 """The release of pulumi-aws whose types are supported."""
@@ -86,7 +62,7 @@ class AwsProvider(Provider[Aws]):
     def check(
         self, session: Aws, resource: Resource, news: Values, olds: Values, seed: bytes
     ) -> tuple[Values, list[Failure]]:
-        """Check against the SDK's schema, then against AWS's own models and rules."""
+        """Check against the SDK's schema, then by the provider."""
         known = schema(resource.type)
         if known is None:
             return news, [Failure("", f"pulumi-aws {VERSION} has no type {resource.type}")]
@@ -94,11 +70,9 @@ class AwsProvider(Provider[Aws]):
         failures = known.check(inputs)
         if resource.type == ADDON and not failures:
             failures = self._addon_problems(inputs)
-        failures = failures or naming.too_long(resource.type, news)
         if not failures:
             prefixed = news.get(naming.prefix_of(resource.type)) is not None
-            failures = check(_at(session, inputs), resource.type, _public(inputs), _public(news) if prefixed else None)
-            failures += self._refused(session, resource, inputs, {one.property for one in failures})
+            failures = self._refused(session, resource, _public(news if prefixed else inputs))
         if resource.type == CLUSTER and session.clusters is not None and not wire.has_unknown(inputs.get("version")):
             name = "" if wire.has_unknown(inputs.get("name")) else str(inputs.get("name") or "")
             session.clusters.expect(resource.program, str(inputs.get("version") or kubernetes.DEFAULT), name)
@@ -168,11 +142,12 @@ class AwsProvider(Provider[Aws]):
         self, session: Aws, resource: Resource, id: str, olds: Values, news: Values, old_inputs: Values
     ) -> Values:
         """What the provider plans, if the account would not refuse it."""
-        aws, acts = _at(session, news), self._acting(session, resource, olds)
-        rules.refuse(Moment.CHANGE, Case(resource.type, aws, news, olds, id))
+        acts = self._acting(session, resource, olds)
         if acts is None:
-            return records.update(aws, _schema(resource), olds, _public(news))
+            return records.update(_at(session, news), _schema(resource), olds, _public(news))
         plan = acts.change(id, olds, _public(news))
+        # The first request of a change has a part of the inputs, that of a creation has most of them.
+        asking.ask(acts, acts.creation(_public(news)))
         asking.ask(acts, plan)
         return acts.planned(plan, _public(news))
 
@@ -244,11 +219,16 @@ class AwsProvider(Provider[Aws]):
         if self._world.notes is not None:
             self._world.notes.set(Note(resource.urn, NoteKind.IN_STATE, what))
 
-    def _refused(self, session: Aws, resource: Resource, inputs: Values, reported: set[str]) -> list[Failure]:
-        """What the provider refuses of the inputs, of properties that nothing else refuses."""
+    def _refused(self, session: Aws, resource: Resource, inputs: Values) -> list[Failure]:
+        """What the provider refuses of the inputs, and AWS in a later request than the first one."""
         acts = self._acting(session, resource)
-        found = acts.problems(_public(inputs)) if acts is not None else []
-        return [one for one in found if one.property not in reported]
+        aws, found = _at(session, inputs), acts.problems(inputs) if acts is not None else []
+        said = [*requests.problems(aws, resource.type, "", inputs, planned=True)]
+        tags = inputs.get("tags") or {}
+        if (row := OPERATIONS.get(resource.type)) and isinstance(tags, Mapping) and "tags" in _schema(resource).inputs:
+            # The provider leaves reserved keys out, and tags a bucket after its creation.
+            said += [(code(row.service, of), text) for of, text in wrong_tags({"tags": {**aws.default_tags, **tags}})]
+        return [*found, *(Failure("", f"{code}: {words}") for code, words in said)]
 
     def _addon_problems(self, inputs: Mapping[str, Any]) -> list[Failure]:
         client = inputs.get("configurationValues")

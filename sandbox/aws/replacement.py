@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
-from sandbox.aws.rules.rule import Inputs, value
 from sandbox.rpc import diff
 from sandbox.rpc.diff import Path as PropertyPath
 from spec import strict_yaml
 
+Inputs: TypeAlias = Mapping[str, Any]
 _ROWS: Final[Mapping[str, list[str]]] = strict_yaml.read(
     Path(__file__).with_name("replacement.yaml").read_text(encoding="utf-8")
 )
@@ -34,7 +34,7 @@ def forces_new(type_token: str, path: PropertyPath, old_inputs: Inputs, news: In
 
 def _is_set(news: Mapping[str, Any], name: str, forced: str) -> bool:
     """Whether a newly added object includes a property that can't be set later."""
-    return forced.startswith(f"{name}.") and value(news, forced) is not None
+    return forced.startswith(f"{name}.") and diff.value(news, forced) is not None
 
 
 def _shrinks(old: Inputs, new: Inputs) -> bool:

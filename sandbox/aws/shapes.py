@@ -1,25 +1,15 @@
-"""Converting between Pulumi values and AWS API values by the API's own shapes, without a table of names.
-
-AWS writes `CidrBlock`, Pulumi `cidrBlock`; AWS takes a list of subnets where Pulumi sometimes has one string. Members
-are matched regardless of case, underscores and plural, values are converted to the type of the shape or of the SDK's
-output annotation, and both forms of tags (map, list of Key and Value) are supported.
-"""
+"""Values and names of AWS's API: converted by its own shapes, and equal regardless of case, underscores and plural."""
 
 from __future__ import annotations
 
 import base64
-import datetime
 import json
 import re
 import string
 from collections.abc import Mapping
 from typing import Any
 
-from botocore.model import ListShape, MapShape, Shape, StringShape, StructureShape
-
-from sandbox.aws.kinds import AnyOf, Anything, Field, Kind, ListOf, MapOf, ObjectOf, Scalar
-from sandbox.aws.statements import as_text
-from sandbox.rpc.wire import UNKNOWN
+from botocore.model import ListShape, MapShape, Shape, StructureShape
 
 
 def normal(name: str) -> str:
@@ -28,57 +18,16 @@ def normal(name: str) -> str:
     return re.sub(r"s$", "", re.sub(r"ies$", "y", name))
 
 
-def capital(name: str) -> str:
-    """The name as most members of AWS are written: `cidrBlock` is `CidrBlock`."""
-    return name[0].upper() + name[1:]
-
-
 def to_api(shape: Shape, value: Any) -> Any:
-    """A Pulumi value in the form of an API shape. Properties without a member in it are omitted; unknowns stay."""
-    if value == UNKNOWN:
-        return value
-    if isinstance(shape, StructureShape):
-        return _to_structure(shape, value)
-    if isinstance(shape, ListShape):
-        return _to_list(shape, value)
-    if isinstance(shape, MapShape):
-        return {key: to_api(shape.value, item) for key, item in value.items()} if isinstance(value, Mapping) else value
+    """A Pulumi value in the form of an API shape, whose members have the same names. Others are omitted."""
+    if isinstance(shape, StructureShape) and isinstance(value, Mapping):
+        given = {name: member for name, member in shape.members.items() if value.get(name) is not None}
+        return {name: to_api(member, value[name]) for name, member in given.items()}
+    if isinstance(shape, ListShape) and isinstance(value, list):
+        return [to_api(shape.member, item) for item in value]
+    if isinstance(shape, MapShape) and isinstance(value, Mapping):
+        return {key: to_api(shape.value, item) for key, item in value.items()}
     return _to_scalar(shape.type_name, value)
-
-
-def _to_structure(shape: StructureShape, value: Any) -> Any:
-    if isinstance(value, list) and len(value) == 1 and isinstance(value[0], Mapping):
-        value = value[0]
-    if not isinstance(value, Mapping):
-        return _wrapped(shape, value)
-    members = {normal(name): name for name in shape.members}
-    converted = {}
-    for key, item in value.items():
-        name = members.get(normal(key))
-        if name is not None and item is not None and not _is_left_out(shape.members[name], item):
-            converted[name] = to_api(shape.members[name], item)
-    return converted
-
-
-def _is_left_out(shape: Shape, value: Any) -> bool:
-    """Whether it is an empty object where AWS requires something inside: the AWS provider sends none."""
-    return value == {} and isinstance(shape, StructureShape) and bool(shape.required_members)
-
-
-def _wrapped(shape: StructureShape, value: Any) -> Any:
-    """A value where AWS has a structure around it: an address where EC2 takes `{"PrivateIpAddress": ...}`."""
-    wanted = ListShape if isinstance(value, list) else StringShape
-    around = [name for name, member in shape.members.items() if isinstance(member, wanted)]
-    return {around[0]: to_api(shape.members[around[0]], value)} if len(around) == 1 else value
-
-
-def _to_list(shape: ListShape, value: Any) -> Any:
-    if isinstance(value, Mapping) and isinstance(shape.member, StructureShape):
-        pair = pair_names(shape.member.members)
-        if pair:
-            return [{pair[0]: key, pair[1]: str(item)} for key, item in value.items()]
-    items = value if isinstance(value, list) else [value]
-    return [to_api(shape.member, item) for item in items]
 
 
 def pair_names(names: Any) -> tuple[str, str] | None:
@@ -104,6 +53,11 @@ def _to_scalar(type_name: str, value: Any) -> Any:
     return value
 
 
+def as_text(value: Any) -> str:
+    """A value as filters and attributes have it: booleans in lower case."""
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
 def to_text(value: Any) -> str:
     """Objects and lists become JSON, booleans AWS's `true` and `false`."""
     return json.dumps(value) if isinstance(value, (Mapping, list)) else as_text(value)
@@ -111,56 +65,6 @@ def to_text(value: Any) -> str:
 
 def _is_number(value: Any) -> bool:
     return not isinstance(value, bool) and re.fullmatch(r"-?\d+(\.\d+)?", str(value)) is not None
-
-
-def from_api(fields: Mapping[str, Field], item: Mapping[str, Any]) -> dict[str, Any]:
-    """The properties of `fields` that the API's item has, converted to the SDK's kinds."""
-    by_normal = {normal(name): value for name, value in item.items()}
-    values = {name: from_api_value(field.kind, by_normal.get(normal(name))) for name, field in fields.items()}
-    return {name: value for name, value in values.items() if value is not None}
-
-
-def from_api_value(kind: Kind, value: Any) -> Any:
-    """One API value converted to a kind; None if it can't be: the SDK stops the program on a wrong kind."""
-    if value is None or isinstance(kind, Anything):
-        return None
-    if isinstance(kind, AnyOf):
-        return from_api_value(kind.options[0], value)
-    if isinstance(kind, ListOf):
-        items = value if isinstance(value, list) else [value]
-        return [converted for item in items if (converted := from_api_value(kind.item, item)) is not None]
-    if isinstance(kind, MapOf):
-        return _from_pairs(value)
-    if isinstance(kind, ObjectOf):
-        if isinstance(value, list):
-            value = value[0] if value else None
-        return from_api(kind.fields, value) if isinstance(value, Mapping) else None
-    return _from_scalar(kind, value)
-
-
-def _from_pairs(value: Any) -> dict[str, str] | None:
-    if isinstance(value, Mapping):
-        return {str(key): str(item) for key, item in value.items()}
-    if not isinstance(value, list):
-        return None
-    if not value:
-        return {}
-    pair = pair_names(value[0])
-    return {item[pair[0]]: item[pair[1]] for item in value} if pair else None
-
-
-def _from_scalar(kind: Scalar, value: Any) -> Any:
-    if isinstance(value, (datetime.datetime, datetime.date)):
-        return value.isoformat()
-    if isinstance(value, list):
-        return None
-    if isinstance(value, Mapping):
-        return json.dumps(value, default=str) if kind.name == "str" else None
-    if kind.name == "str":
-        return to_text(value)
-    if kind.name == "bool":
-        return _to_scalar("boolean", value if isinstance(value, bool) else str(value).lower())
-    return _to_scalar("integer" if kind.name == "int" else "double", value)
 
 
 # Templates: texts with names in braces.

@@ -64,6 +64,14 @@ def covers(pattern: Path, path: Path) -> bool:
     return all(want in (WILDCARD, part) for want, part in zip(pattern, path, strict=False))
 
 
+def value(inputs: Mapping[str, Any], path: str) -> Any:
+    """The value at a dotted path; None if there is none."""
+    current: Any = inputs
+    for part in path.split("."):
+        current = current.get(part) if isinstance(current, Mapping) else None
+    return current
+
+
 def without_indexes(path: Path) -> str:
     """`ingress[0].fromPort` -> `ingress.fromPort`: a property's name in schemas and tables."""
     return ".".join(part for part in path if isinstance(part, str))

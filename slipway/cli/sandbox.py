@@ -210,7 +210,7 @@ def show_limits(containing: str, *, as_json: bool) -> int:
 def _text(found: list[Limit]) -> str:
     parts = []
     for type_token, group in itertools.groupby(found, key=lambda one: one.type):
-        rows = [(one.input, one.parameter or "not mapped", _last(one)) for one in group]
+        rows = [(one.parameter, _last(one)) for one in group]
         parts.append(f"{type_token}\n{table(rows, indent='  ')}\n")
     return "\n".join([*parts, summary(found)])
 

@@ -1,1 +1,1 @@
-"""What AWS's service models say about the inputs of each type: required, lengths, ranges, patterns and enumerations."""
+"""What AWS's service models say about requests: lengths, ranges, patterns and enumerations."""

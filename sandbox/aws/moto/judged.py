@@ -1,9 +1,7 @@
-"""What AWS refuses of a request: the rules of the types that its operation creates, changes or deletes, and the limits
-of its service's model.
+"""What AWS refuses of a request: by the rules of its operation, and by the limits of its service's model.
 
-Every request is judged here, right before moto answers it and with moto's memory to itself: those of our provider and
-those of boto3, the AWS CLI or any other program. Our provider asks limits and rules of the inputs alone at the preview
-already (`sandbox.aws.provider`), so they are left out for its requests.
+Every request is judged here, right before moto answers it and with moto's memory to itself: those of the provider and
+those of boto3, the AWS CLI or any other program. What a preview plans is judged as the request that it would become.
 """
 
 from __future__ import annotations
@@ -12,7 +10,6 @@ import functools
 import logging
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Any, Final
 
@@ -24,18 +21,12 @@ from moto.core.utils import get_service_model
 from moto.s3.exceptions import S3ClientError
 from moto.s3.responses import S3Response
 
-from sandbox.aws import rules, validators
-from sandbox.aws.client import Aws, AwsError
-from sandbox.aws.kinds import stated_problems
+from sandbox.aws import rules
+from sandbox.aws.client import Aws
 from sandbox.aws.limits import values
-from sandbox.aws.limits.members import Member, of_one
-from sandbox.aws.limits.operations import OPERATIONS
 from sandbox.aws.moto import faults, kept, live, questions
 from sandbox.aws.rules import requests
-from sandbox.aws.rules.rule import Case, Inputs, Moment, Rule
-from sandbox.aws.schema import schema
-from sandbox.aws.shapes import from_api_value
-from sandbox.aws.statements import Statement
+from sandbox.aws.rules.names import wrong_tags
 
 LOG = logging.getLogger(__name__)
 OUTSIDE: Final = "slipway.outside"
@@ -166,24 +157,21 @@ def _of_s3(original: Callable[..., Any]) -> Callable[..., Any]:
 
 def _problems(response: Any) -> Iterator[Problem]:
     service, action = response.boto3_service_name, response._get_action()
-    if not action:
+    operation, number = xform_name(action or ""), questions.of(response.headers)
+    if operation.startswith(requests.READS):
+        number = None
+    outside = service in values.CODES and bool(response.normalized_request.environ.get(OUTSIDE))
+    if not action or not (number or outside or rules.judges(service, operation)):
         return
-    operation, known = xform_name(action), service in values.CODES
-    if (number := questions.of(response.headers)) and not operation.startswith(requests.READS):
-        aws, _, parameters = _request(response)
-        yield questions.answer(number, [*requests.problems(aws, service, operation, parameters, planned=True)])
-        return
-    outside = known and bool(response.normalized_request.environ.get(OUTSIDE))
-    if not outside and not requests.judges(service, operation) and not _asked(service, operation, outside=False):
-        return
+    found: list[Problem] = []
     try:
         aws, model, parameters = _request(response)
+        if not model.has_streaming_input:
+            found = [*problems(aws, service, model, parameters, outside=outside, planned=bool(number))]
     except Exception:
         # Moto parses what it can itself.
         LOG.exception("%s %s is not judged", service, action)
-        return
-    if not model.has_streaming_input:
-        yield from problems(aws, service, operation, model.input_shape, parameters, outside=outside)
+    yield from [questions.answer(number, found)] if number else found
 
 
 def _request(response: Any) -> tuple[Aws, OperationModel, Any]:
@@ -216,158 +204,15 @@ def _named(shape: Shape | None, value: Any) -> Any:
 
 
 def problems(
-    aws: Aws, service: str, operation: str, shape: Shape | None, parameters: Mapping[str, Any], *, outside: bool = True
+    aws: Aws, service: str, model: OperationModel, parameters: Mapping[str, Any], *, outside: bool, planned: bool
 ) -> Iterator[Problem]:
-    """What is refused of an operation; with `outside` also for its parameters alone."""
-    yield from requests.problems(aws, service, operation, parameters)
-    if shape is not None and outside:
-        for text in values.of_request(service, shape, parameters):
+    """What is refused of an operation; with `outside` also tags, and what its model doesn't allow."""
+    operation = xform_name(model.name)
+    yield from requests.problems(aws, service, operation, parameters, planned=planned)
+    if outside:
+        yield from ((values.code(service, of), text) for of, text in wrong_tags(parameters))
+    if outside and model.input_shape is not None:
+        for text in values.of_request(service, model.input_shape, parameters):
             code, _, words = text.partition(": ")
             yield code, words
-        for change in of_operation().get((service, operation), ()):
-            if change.moment is Moment.CREATE and validators.code(change.token):
-                yield from _by_statements(aws, change.token, operation, parameters)
-    for change, asked in _asked(service, operation, outside=outside):
-        yield from _by_rules(aws, change, asked, operation, parameters)
-
-
-def _by_statements(aws: Aws, token: str, operation: str, parameters: Mapping[str, Any]) -> Iterator[Problem]:
-    """What the rows of `validators` refuse that are the service's own."""
-    inputs, members = inputs_of(aws, token, operation, parameters)
-    paths = {one.path for member in members.values() for one in member.all() if one.member}
-    find, fields = validators.paths(token), schema(token)
-
-    def about(path: str) -> Iterator[Statement]:
-        above = path.rpartition(".")[0]
-        for one in find.get(path, ()):
-            # Of a property that no parameter stands for, nothing is known.
-            named = {name[1:] if name.startswith("/") else f"{above}.{name}".strip(".") for name in one.names}
-            if path in paths and named <= paths:
-                yield one
-
-    for failure in stated_problems(fields.inputs, inputs, about) if fields is not None else ():
-        yield validators.code(token), failure.reason
-
-
-@dataclass(frozen=True)
-class Change:
-    """What an operation does to an object of a type."""
-
-    token: str
-    moment: Moment
-
-
-_OF_INPUTS: Final = frozenset({Moment.PREVIEW})
-_MOMENTS: Final[Mapping[Moment, frozenset[Moment]]] = {
-    Moment.CREATE: frozenset({Moment.CREATE}),
-    Moment.UPDATE: frozenset({Moment.UPDATE, Moment.CHANGE}),
-    Moment.DELETE: frozenset({Moment.DELETE}),
-}
-
-
-@functools.cache
-def of_operation() -> Mapping[tuple[str, str], tuple[Change, ...]]:
-    """What each operation of the tables does: the first of a type creates, its counterpart deletes, others change."""
-    found: dict[tuple[str, str], dict[Change, None]] = {}
-
-    def add(service: str, operation: str, token: str, moment: Moment) -> None:
-        known = found.setdefault((service, operation), {})
-        if not any(one.token == token for one in known):
-            known[Change(token, moment)] = None
-
-    for token, row in OPERATIONS.items():
-        if not row.operations[0].startswith("describe_"):
-            add(row.service, row.operations[0], token, Moment.CREATE)
-        add(row.service, f"delete_{row.operations[0].partition('_')[2]}", token, Moment.DELETE)
-        for operation in row.operations[1:]:
-            if not operation.startswith("delete_"):
-                add(row.service, operation, token, Moment.UPDATE)
-    return {key: tuple(known) for key, known in found.items()}
-
-
-@functools.cache
-def _asked(service: str, operation: str, *, outside: bool) -> tuple[tuple[Change, tuple[Rule, ...]], ...]:
-    """The rules that an operation may break, by what it does."""
-    found = []
-    for change in of_operation().get((service, operation), ()):
-        moments = _MOMENTS[change.moment]
-        if outside and change.moment is not Moment.DELETE:
-            moments |= _OF_INPUTS
-        # Without a code it is the provider that refuses, not AWS.
-        asked = tuple(one for one in rules.BY_TYPE.get(change.token, ()) if one.code and one.moments & moments)
-        if asked:
-            found.append((change, asked))
-    return tuple(found)
-
-
-def inputs_of(
-    aws: Aws, token: str, operation: str, parameters: Mapping[str, Any]
-) -> tuple[dict[str, Any], Mapping[str, Member]]:
-    """The inputs of a type that an operation's parameters stand for, and those of which the operation has a member."""
-    known, fields = of_one(aws, token, operation), schema(token)
-    if fields is None:
-        return {}, {}
-    given = {
-        name: from_api_value(fields.inputs[name].kind, _at(parameters, member.member)) for name, member in known.items()
-    }
-    return {name: value for name, value in given.items() if value is not None}, known
-
-
-def _at(parameters: Any, path: str) -> Any:
-    """The value at a path; of a list with one item the item's."""
-    for part in path.split("."):
-        if isinstance(parameters, list) and len(parameters) == 1:
-            parameters = parameters[0]
-        parameters = parameters.get(part) if isinstance(parameters, Mapping) else None
-    return parameters
-
-
-def _by_rules(
-    aws: Aws, change: Change, asked: Iterable[Rule], operation: str, parameters: Mapping[str, Any]
-) -> Iterator[Problem]:
-    inputs, members = inputs_of(aws, change.token, operation, parameters)
-    if change.moment is Moment.UPDATE:
-        asked = [one for one in asked if _heads(one) & set(inputs)]
-    elif change.moment is Moment.CREATE:
-        asked = [one for one in asked if _heads(one) <= set(members)]
-    if not asked:
-        return
-    try:
-        case = _case(aws, change, inputs, parameters)
-        for one in asked:
-            # Of an object that isn't known, nothing but the parameters.
-            text = one.found(case) if case.id or case.old or _heads(one) <= set(members) else None
-            if text:
-                yield one.code, text
-    except AwsError as error:
-        # Of another service, asked about what the request names: its own code is none of this one's.
-        service = OPERATIONS[change.token].service
-        own = error.operation.startswith(f"{service} ")
-        yield error.code if own else values.code(service, error.code.partition(".")[0]), error.text
-    except (LookupError, TypeError, ValueError):
-        # Parameters of another form than the rules read: moto says what it can't use.
-        LOG.exception("%s of %s is not judged", operation, change.token)
-
-
-def _heads(one: Rule) -> set[str]:
-    return {path.partition(".")[0] for path in one.at}
-
-
-def _case(aws: Aws, change: Change, inputs: Inputs, parameters: Mapping[str, Any]) -> Case:
-    """What the rules read: before an update also what the object is, if its row says how to ask."""
-    if change.moment is Moment.DELETE:
-        ids = (str(value) for name, value in parameters.items() if name.endswith("Id"))
-        return Case(change.token, aws, inputs, id=next(ids, ""))
-    row = OPERATIONS[change.token]
-    item = requests.fact(aws, row.read, parameters) if row.read and change.moment is Moment.UPDATE else None
-    before = inputs_of(aws, change.token, row.operations[0], item)[0] if item else {}
-    return Case(change.token, aws, _changed(before, inputs), before)
-
-
-def _changed(before: Inputs, given: Inputs) -> dict[str, Any]:
-    """The inputs after a change: what an object of the parameters leaves out stays."""
-    merged = dict(before)
-    for name, value in given.items():
-        own = before.get(name)
-        merged[name] = _changed(own, value) if isinstance(own, Mapping) and isinstance(value, Mapping) else value
-    return merged
+    yield from rules.problems(aws, service, operation, parameters, planned=planned)

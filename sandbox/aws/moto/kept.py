@@ -52,7 +52,7 @@ class Kind:
         missing: The error code where there is none; without one, a description is empty.
         exists: The error code where there is one already; without one, a second creation replaces it.
         merged: Structures of which an update changes what it names.
-        facts: Members that another service knows, in the form of rules/requests.yaml.
+        facts: Members that another service knows, in the form of rules/requests.py.
         parts: Parameters that list objects of another kind, which belong to this one and end with it.
         each: The parameter that lists the objects of a request.
         resource: The member by which tags name the object.

@@ -44,6 +44,8 @@ class Question:
     """Operations that were refused, and how, with when that was first."""
     succeeded: bool = False
     """Whether something was changed: then nothing is given up."""
+    seen: bool = False
+    """Whether the account was asked anything."""
 
 
 _OPEN: Final[dict[str, Question]] = {}
@@ -65,7 +67,11 @@ def asked(patience: float = 0.0) -> Iterator[Question]:
 def of(headers: Mapping[str, Any]) -> str | None:
     """The number of the question that a request is; None if it is none."""
     match = _IN_AGENT.search(str(headers.get("User-Agent", "")))
-    return match[2] if match and match[1] == MARK else None
+    if match is None or match[1] != MARK:
+        return None
+    if match[2] in _OPEN:
+        _OPEN[match[2]].seen = True
+    return match[2]
 
 
 def answered(headers: Mapping[str, Any], operation: str, status: int, body: Any) -> None:

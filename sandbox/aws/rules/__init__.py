@@ -1,16 +1,21 @@
-"""All rules by type, and their evaluation."""
+"""The rules in Python of what AWS refuses of a request, whichever program sends it."""
 
 from __future__ import annotations
 
+import functools
+import logging
 from collections.abc import Iterator, Mapping
-from types import MappingProxyType, ModuleType
+from types import ModuleType
+from typing import Any
 
 from sandbox.aws.client import Aws, AwsError
-from sandbox.aws.limits.operations import OPERATIONS
-from sandbox.aws.rules import ec2, eks_cluster, eks_nodes, iam, names, references, storage
-from sandbox.aws.rules.rule import Case, Inputs, Moment, Rule, value
-from sandbox.rpc.hooks import Failure
-from sandbox.rpc.wire import has_unknown
+from sandbox.aws.limits.values import code
+from sandbox.aws.rules import ec2, eks_cluster, eks_nodes, iam, names, requests, storage
+from sandbox.aws.rules.requests import Parameters, Problem
+from sandbox.aws.rules.rule import TABLES, Case, Rule
+from sandbox.rpc.wire import UNKNOWN
+
+LOG = logging.getLogger(__name__)
 
 
 def _of(module: ModuleType) -> Iterator[Rule]:
@@ -19,45 +24,46 @@ def _of(module: ModuleType) -> Iterator[Rule]:
         yield from (each for each in (one if isinstance(one, tuple) else (one,)) if isinstance(each, Rule))
 
 
-_MODULES = (names, ec2, eks_cluster, eks_nodes, iam, references, storage)
-ALL: tuple[Rule, ...] = tuple(one for module in _MODULES for one in _of(module))
-"""Every rule."""
+ALL: tuple[Rule, ...] = tuple(
+    one for module in (names, ec2, eks_cluster, eks_nodes, iam, storage) for one in _of(module)
+)
+"""Every rule in Python."""
 
 
-def _by_type() -> Mapping[str, tuple[Rule, ...]]:
-    types = {token for one in ALL for token in one.types}
-    return MappingProxyType({token: tuple(one for one in ALL if token in one.types) for token in types})
+@functools.cache
+def of(service: str, operation: str) -> tuple[Rule, ...]:
+    """The rules of an operation."""
+    return tuple(one for one in ALL if f"{service}.{operation}" in one.on)
 
 
-BY_TYPE = _by_type()
+def judges(service: str, operation: str) -> bool:
+    """Whether a request of this kind may be refused here."""
+    return bool(of(service, operation)) or requests.judges(service, operation)
 
 
-def problems(aws: Aws, type_token: str, inputs: Inputs) -> list[Failure]:
-    """What AWS would refuse of the inputs alone, as far as they are known."""
-    case = Case(type_token, aws, inputs)
-    return [
-        Failure(one.at[0], f"{one.code}: {text}" if one.code else text) for one, text in _found(Moment.PREVIEW, case)
-    ]
+def problems(
+    aws: Aws, service: str, operation: str, parameters: Parameters, *, planned: bool = False
+) -> Iterator[Problem]:
+    """What the rules in Python refuse of a request; of a planned one, by what can't change until it is sent."""
+    asked = [one for one in of(service, operation) if not (planned and one.live) and _is_known(one, parameters)]
+    if not asked:
+        return
+    fact = TABLES["before"].get(f"{service}.{operation}")
+    case = Case(aws, parameters, (requests.fact(aws, fact, parameters) if fact else None) or {})
+    for one in asked:
+        try:
+            said = one.found(case)
+        except AwsError as error:
+            # Of another service, asked about what the request names: its own code is none of this one's.
+            own = error.operation.startswith(f"{service} ")
+            yield error.code if own else code(service, error.code.partition(".")[0]), error.text
+        except (LookupError, TypeError, ValueError):
+            # Parameters of another form than the rules read: moto says what it can't use.
+            LOG.exception("%s of %s is not judged", operation, one.name)
+        else:
+            if said:
+                yield one.code, said
 
 
-def refuse(moment: Moment, case: Case) -> None:
-    """Raise the AwsError with which AWS would refuse a change."""
-    for one, text in _found(moment, case):
-        raise AwsError(_operation(case.type, moment), one.code, text)
-
-
-def _found(moment: Moment, case: Case) -> list[tuple[Rule, str]]:
-    rules = [one for one in BY_TYPE.get(case.type, ()) if moment in one.moments and _is_known(one, case.new)]
-    found = ((one, one.found(case)) for one in rules)
-    return [(one, text) for one, text in found if text]
-
-
-def _is_known(one: Rule, inputs: Inputs) -> bool:
-    return not any(has_unknown(value(inputs, path)) for path in one.at)
-
-
-def _operation(type_token: str, moment: Moment) -> str:
-    _, module, name = type_token.split(":")
-    known = OPERATIONS.get(type_token)
-    verb = known.operations[0] if known and moment is Moment.CREATE else f"{moment.value} {name}"
-    return f"{known.service if known else module.partition('/')[0]} {verb}"
+def _is_known(one: Rule, parameters: Mapping[str, Any]) -> bool:
+    return not any(UNKNOWN in str(requests.search(path, parameters)) for path in one.at)

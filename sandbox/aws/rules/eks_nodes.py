@@ -2,29 +2,23 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 import botocore.session
 
 from sandbox.aws.client import Aws, AwsError
-from sandbox.aws.rules.eks_cluster import missing_role
-from sandbox.aws.rules.rule import Case, Inputs, Moment, listed, rule, value
+from sandbox.aws.rules.rule import Case, Inputs, listed, rule
 from spec.catalog import instances, kubernetes
 
-NODE_GROUP = "aws:eks/nodeGroup:NodeGroup"
+CREATE, VERSION, CONFIG = "eks.create_nodegroup", "eks.update_nodegroup_version", "eks.update_nodegroup_config"
 BAD = "InvalidParameterException"
 API = "EKS API Reference, CreateNodegroup, read 2026-11: "
-MAX_TAINTS = 50
-_LABELS = "https://kubernetes.io/docs/concepts/overview/working-with-objects/labels/, syntax and character set"
-_NAME = re.compile(r"[A-Za-z0-9]([A-Za-z0-9_.-]{0,61}[A-Za-z0-9])?")
-_PREFIX = re.compile(r"[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?")
 
 
-@rule(NODE_GROUP, BAD, "scalingConfig", f"{API}NodegroupScalingConfig")
+@rule(f"{CREATE} {CONFIG}", BAD, "scalingConfig", f"{API}NodegroupScalingConfig")
 def sizes(case: Case) -> str | None:
     """The desired size is between the minimum and the maximum; at updates too."""
-    given = [value(case.new, f"scalingConfig.{name}") for name in ("minSize", "desiredSize", "maxSize")]
+    given = [case.value(f"scalingConfig.{name}") for name in ("minSize", "desiredSize", "maxSize")]
     if None in given:
         return None
     low, wanted, high = (int(size) for size in given)
@@ -39,81 +33,27 @@ def sizes(case: Case) -> str | None:
     return None
 
 
-@rule(
-    NODE_GROUP, BAD, "taints", "https://docs.aws.amazon.com/eks/latest/userguide/node-taints-managed-node-groups.html"
-)
-def taint_count(case: Case) -> str | None:
-    """A group has 50 taints at most."""
-    count = len(case.new.get("taints") or [])
-    return f"A node group can have at most {MAX_TAINTS} taints, got {count}" if count > MAX_TAINTS else None
-
-
-@rule(NODE_GROUP, BAD, "labels", _LABELS)
-def labels(case: Case) -> str | None:
-    """Kubernetes takes the labels."""
-    wrong = [*_wrong(case.new.get("labels") or {})]
-    return f"Invalid label: {wrong[0]}" if wrong else None
-
-
-_RESERVED = ("kubernetes.io", "k8s.io", "eks.amazonaws.com")
-
-
-@rule(
-    NODE_GROUP, BAD, "labels", "EKS's own message, as reported with terraform-aws-eks; labels of the kubelet and of EKS"
-)
-def label_prefixes(case: Case) -> str | None:
-    """A label is not of Kubernetes or EKS, which set theirs themselves."""
-    prefixes = [key.rpartition("/")[0] for key in case.new.get("labels") or {}]
-    if any(prefix == own or prefix.endswith(f".{own}") for prefix in prefixes for own in _RESERVED):
-        return f"Label cannot contain reserved prefixes [{', '.join(f'{own}/' for own in _RESERVED)}]"
-    return None
-
-
-@rule(NODE_GROUP, BAD, "taints", _LABELS)
-def taints(case: Case) -> str | None:
-    """Kubernetes takes the taints."""
-    given = case.new.get("taints") or []
-    wrong = [text for one in given for text in _wrong({one.get("key") or "": one.get("value") or ""})]
-    return f"Invalid taint: {wrong[0]}" if wrong else None
-
-
-def _wrong(pairs: dict[str, str]) -> Iterator[str]:
-    for key, text in pairs.items():
-        prefix, slash, name = key.rpartition("/")
-        if not _NAME.fullmatch(name) or (slash and not _PREFIX.fullmatch(prefix)):
-            yield f"the key {key!r} is not a qualified name of Kubernetes"
-        if text and not _NAME.fullmatch(str(text)):
-            yield f"the value {text!r} of {key!r} is not a label value of Kubernetes"
-
-
-@rule(
-    NODE_GROUP, "InvalidRequestException", "instanceTypes", f"{API}instanceTypes; the list is botocore's InstanceType"
-)
+@rule(CREATE, "InvalidRequestException", "instanceTypes", f"{API}instanceTypes; the list is botocore's InstanceType")
 def types_exist(case: Case) -> str | None:
     """EC2 has the types."""
-    missing = [name for name in case.new.get("instanceTypes") or [] if not _is_type(str(name))]
+    missing = [name for name in case.given.get("instanceTypes") or [] if not _is_type(str(name))]
     return f"The following supplied instance types do not exist: {listed(missing)}" if missing else None
 
 
 def _is_type(name: str) -> bool:
-    return instances.find(name) is not None or name in _types()
-
-
-def _types() -> list[str]:
     shape = botocore.session.get_session().get_service_model("ec2").shape_for("InstanceType")
-    names: list[str] = shape.enum
-    return names
+    return instances.find(name) is not None or name in shape.enum
 
 
-@rule(NODE_GROUP, BAD, "amiType instanceTypes", f"{API}amiType")
+@rule(CREATE, BAD, "amiType instanceTypes", f"{API}amiType")
 def architecture(case: Case) -> str | None:
     """The image is of the types' architecture."""
-    return wrong_architecture(case, case.new.get("instanceTypes") or [])
+    return wrong_architecture(case, case.given.get("instanceTypes") or [])
 
 
 def wrong_architecture(case: Case, types: Sequence[str]) -> str | None:
     """The message if the image of a group does not run on its types; types that EC2 does not have are not checked."""
-    image = case.new.get("amiType")
+    image = case.value("amiType")
     if not image or image == "CUSTOM":
         return None
     wanted = "arm64" if "ARM" in image else "x86_64"
@@ -131,7 +71,7 @@ def _architectures(case: Case, name: str) -> Sequence[str]:
     return supported
 
 
-# EKS node groups: what the cluster, the launch template, the subnets and the role say, right before a change.
+# What the cluster, the launch template and the subnets say, right before a change.
 
 
 def template_data(aws: Aws, wanted: Inputs | None) -> Inputs | None:
@@ -152,34 +92,20 @@ def template_data(aws: Aws, wanted: Inputs | None) -> Inputs | None:
     return data
 
 
+def _template(case: Case) -> Inputs:
+    return template_data(case.aws, case.value("launchTemplate")) or {}
+
+
 def _cluster_version(case: Case) -> str:
-    cluster = case.aws.call("eks", "describe_cluster", name=case.new["clusterName"])["cluster"]
+    cluster = case.aws.call("eks", "describe_cluster", name=case.given["clusterName"])["cluster"]
     return str(cluster["version"])
 
 
-@rule(
-    NODE_GROUP, BAD, "version clusterName", f"{API}version: that of the cluster is the only accepted one", Moment.CREATE
-)
-def version_at_creation(case: Case) -> str | None:
-    """A new group has its cluster's version."""
-    version = case.new.get("version")
-    has = _cluster_version(case) if version else None
-    if version == has:
-        return None
-    return f"Requested Nodegroup Kubernetes version {version} is not the version {has} of the cluster"
-
-
-@rule(
-    NODE_GROUP,
-    BAD,
-    "version clusterName",
-    "EKS User Guide, update-managed-node-group.html, read 2026-11",
-    Moment.UPDATE,
-)
+@rule(VERSION, BAD, "version clusterName", "EKS User Guide, update-managed-node-group.html, read 2026-11", live=True)
 def version_at_update(case: Case) -> str | None:
     """A group is updated to its cluster's version, or one that is not too far behind, and back by one, as before the
     control plane is rolled back (rollback-cluster.html, step 2)."""
-    version, before = case.new.get("version"), case.old.get("version")
+    version, before = case.given.get("version"), case.has.get("version")
     if not version or version == before:
         return None
     has = _cluster_version(case)
@@ -189,40 +115,36 @@ def version_at_update(case: Case) -> str | None:
     return f"Requested Nodegroup Kubernetes version {version} is not supported by the version {has} of the cluster"
 
 
-@rule(NODE_GROUP, BAD, "amiType version clusterName",
+@rule(f"{CREATE} {VERSION}", BAD, "amiType version clusterName",
       "EKS User Guide, eks-ami-deprecation-faqs.html, read 2026-11; words as in scylladb/scylla-cluster-tests#12524",
-      Moment.CREATE, Moment.UPDATE)  # fmt: skip
+      live=True)  # fmt: skip
 def images_of_the_version(case: Case) -> str | None:
     """EKS publishes images of Amazon Linux 2 up to a version of Kubernetes."""
-    image, version = str(case.new.get("amiType") or ""), case.new.get("version")
-    if not image.startswith("AL2_") or (case.old and version == case.old.get("version")):
+    image, version = str(case.value("amiType") or ""), case.given.get("version")
+    if not image.startswith("AL2_") or (case.has and version in (None, case.has.get("version"))):
         return None
     skew = kubernetes.skew(kubernetes.LAST_OF_AL2, str(version or _cluster_version(case)))
-    return (
-        f"AMI Type {image} is only supported for kubernetes versions {kubernetes.LAST_OF_AL2} or earlier"
-        if skew and skew > 0
-        else None
-    )
+    if not skew or skew < 0:
+        return None
+    return f"AMI Type {image} is only supported for kubernetes versions {kubernetes.LAST_OF_AL2} or earlier"
 
 
 @rule(
-    NODE_GROUP, "InvalidRequestException", "launchTemplate instanceTypes", f"{API}instanceTypes",
-    Moment.CREATE, Moment.UPDATE,
-)  # fmt: skip
+    f"{CREATE} {VERSION}", "InvalidRequestException", "launchTemplate instanceTypes", f"{API}instanceTypes", live=True
+)
 def types_in_one_place(case: Case) -> str | None:
     """Types are in the group or in its template; a template that does not exist is refused by EC2."""
-    data = template_data(case.aws, case.new.get("launchTemplate")) or {}
-    if data.get("InstanceType") and case.new.get("instanceTypes"):
+    if _template(case).get("InstanceType") and case.value("instanceTypes"):
         return "Cannot specify instance types in launch template and API Request"
     return None
 
 
-@rule(NODE_GROUP, BAD, "launchTemplate amiType version releaseVersion capacityType",
+@rule(f"{CREATE} {VERSION}", BAD, "launchTemplate amiType version releaseVersion capacityType",
       "EKS User Guide, launch-templates.html (launch template configuration basics) and capacity-blocks-mng.html",
-      Moment.CREATE, Moment.UPDATE)  # fmt: skip
+      live=True)  # fmt: skip
 def settings_of_the_template(case: Case) -> str | None:
     """A template has nothing that EKS sets itself, and what a Capacity Block needs."""
-    data = template_data(case.aws, case.new.get("launchTemplate")) or {}
+    data = _template(case)
     if data.get("IamInstanceProfile"):
         return "Launch template should not specify an instance profile. The noderole in your request will be used."
     if any(interface.get("SubnetId") for interface in data.get("NetworkInterfaces") or ()):
@@ -230,34 +152,30 @@ def settings_of_the_template(case: Case) -> str | None:
     if data.get("InstanceInitiatedShutdownBehavior") or (data.get("HibernationOptions") or {}).get("Configured"):
         return "Launch template should not specify the shutdown or hibernate behavior."
     if data.get("ImageId"):
-        own = [name for name in ("version", "releaseVersion") if case.new.get(name)]
-        if case.new.get("amiType") not in (None, "CUSTOM"):
+        own = [name for name in ("version", "releaseVersion") if case.given.get(name)]
+        if case.value("amiType") not in (None, "CUSTOM"):
             own.append("amiType other than CUSTOM")
         if own:
             return f"You cannot specify {listed(own)} when the launch template names an image."
     market = (data.get("InstanceMarketOptions") or {}).get("MarketType")
     reserved = (data.get("CapacityReservationSpecification") or {}).get("CapacityReservationTarget") or {}
-    if case.new.get("capacityType") == "CAPACITY_BLOCK" and (market != "capacity-block" or not reserved):
+    if case.value("capacityType") == "CAPACITY_BLOCK" and (market != "capacity-block" or not reserved):
         return "CAPACITY_BLOCK needs a launch template with the market type capacity-block and its reservation."
     return None
 
 
-@rule(NODE_GROUP, BAD, "launchTemplate amiType", f"{API}amiType", Moment.CREATE, Moment.UPDATE)
+@rule(f"{CREATE} {VERSION}", BAD, "launchTemplate amiType", f"{API}amiType", live=True)
 def architecture_of_the_template(case: Case) -> str | None:
     """The image is of the architecture of the template's type."""
-    data = template_data(case.aws, case.new.get("launchTemplate")) or {}
-    return wrong_architecture(case, [data["InstanceType"]]) if data.get("InstanceType") else None
+    kind = _template(case).get("InstanceType")
+    return wrong_architecture(case, [kind]) if kind else None
 
 
-@rule(NODE_GROUP, "InvalidRequestException", "subnetIds instanceTypes", f"{API}the offerings are in spec/catalog",
-      Moment.CREATE)  # fmt: skip
+@rule(CREATE, "InvalidRequestException", "subnets instanceTypes", f"{API}the offerings are in spec/catalog", live=True)
 def offered_in_every_zone(case: Case) -> str | None:
     """Each of the group's zones offers one of its types. A type of which the catalog knows nothing is not checked."""
-    ids = list(case.new["subnetIds"])
-    subnets = case.aws.call("ec2", "describe_subnets", SubnetIds=ids)["Subnets"]
-    names = case.new.get("instanceTypes") or [
-        (template_data(case.aws, case.new.get("launchTemplate")) or {}).get("InstanceType")
-    ]
+    subnets = case.aws.call("ec2", "describe_subnets", SubnetIds=list(case.given["subnets"]))["Subnets"]
+    names = case.given.get("instanceTypes") or [_template(case).get("InstanceType")]
     known = [instances.find(str(name)) for name in names]
     region = case.aws.region
     if region not in instances.OFFERING_REGIONS or None in known:
@@ -271,9 +189,3 @@ def offered_in_every_zone(case: Case) -> str | None:
                 f"Zone ({place}); it is in {listed(sorted(offering))}"
             )
     return None
-
-
-@rule(NODE_GROUP, BAD, "nodeRoleArn", "EKS User Guide, create-node-role.html, read 2026-11", Moment.CREATE)
-def node_role_exists(case: Case) -> str | None:
-    """A role of the account exists; whether EC2 may assume it is not checked."""
-    return missing_role(case, str(case.new["nodeRoleArn"]))

@@ -8,83 +8,46 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from sandbox.aws.rules.rule import TABLES, Case, Moment, Rule, is_true, rule, value
+from sandbox.aws.rules.requests import search
+from sandbox.aws.rules.rule import TABLES, Case, Rule, rule
 
-_QUOTAS = "https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_iam-quotas.html, read 2026-11"
-MANAGED, TRUST, INLINE, ATTACHED = 6144, 2048, 10_240, 10
-_CODE = "LimitExceeded"
-
-
-def _size(document: Any) -> int:
-    """IAM does not count white space."""
-    return len(re.sub(r"\s", "", document if isinstance(document, str) else json.dumps(document)))
+INLINE = 10_240
 
 
-@rule("aws:iam/policy:Policy", _CODE, "policy", _QUOTAS)
-def managed_policy(case: Case) -> str | None:
-    """The document of a managed policy."""
-    return f"Cannot exceed quota for PolicySize: {MANAGED}" if _size(case.new["policy"]) > MANAGED else None
-
-
-@rule("aws:iam/role:Role", _CODE, "assumeRolePolicy", _QUOTAS)
-def trust_policy(case: Case) -> str | None:
-    """The trust policy of a role."""
-    return f"Cannot exceed quota for ACLSizePerRole: {TRUST}" if _size(case.new["assumeRolePolicy"]) > TRUST else None
-
-
-@rule("aws:iam/rolePolicy:RolePolicy", _CODE, "policy", _QUOTAS)
-def inline_policy(case: Case) -> str | None:
-    """One inline policy of a role."""
-    return _inline(case, _size(case.new["policy"]))
-
-
-@rule("aws:iam/rolePolicy:RolePolicy", _CODE, "policy role", _QUOTAS, Moment.CREATE, Moment.UPDATE)
+@rule("iam.put_role_policy", "LimitExceeded", "PolicyDocument RoleName PolicyName",
+      "IAM User Guide, reference_iam-quotas.html, read 2026-11", live=True)  # fmt: skip
 def inline_policies(case: Case) -> str | None:
-    """All inline policies of a role together."""
-    role, total = case.new["role"], _size(case.new["policy"])
+    """All inline policies of a role together; IAM does not count white space."""
+    role, documents = case.given["RoleName"], [case.given["PolicyDocument"]]
     for name in case.aws.call("iam", "list_role_policies", RoleName=role)["PolicyNames"]:
-        if name != case.new["name"]:
-            one = case.aws.call("iam", "get_role_policy", RoleName=role, PolicyName=name)
-            total += _size(one["PolicyDocument"])
-    return _inline(case, total)
-
-
-def _inline(case: Case, size: int) -> str | None:
-    if size <= INLINE:
-        return None
-    return f"Maximum policy size of {INLINE} bytes exceeded for role {case.new['role']}"
-
-
-@rule("aws:iam/rolePolicyAttachment:RolePolicyAttachment", _CODE, "role", _QUOTAS, Moment.CREATE)
-def attached_policies(case: Case) -> str | None:
-    """Managed policies of a role."""
-    attached = case.aws.call("iam", "list_attached_role_policies", RoleName=case.new["role"])["AttachedPolicies"]
-    others = [one for one in attached if one["PolicyArn"] != case.new["policyArn"]]
-    return f"Cannot exceed quota for PoliciesPerRole: {ATTACHED}" if len(others) >= ATTACHED else None
+        if name != case.given["PolicyName"]:
+            one = case.aws.call("iam", "get_role_policy", RoleName=role, PolicyName=name)["PolicyDocument"]
+            documents.append(json.dumps(one))
+    size = sum(len(re.sub(r"\s", "", one)) for one in documents)
+    return None if size <= INLINE else f"Maximum policy size of {INLINE} bytes exceeded for role {role}"
 
 
 # KMS keys: their policy and their deletion.
 
-_KEY = "aws:kms/key:Key"
 _CHANGES_THE_POLICY = "kms:putkeypolicy"
 
 
 @rule(
-    _KEY, "MalformedPolicyDocumentException", "policy bypassPolicyLockoutSafetyCheck",
+    "kms.create_key kms.put_key_policy", "MalformedPolicyDocumentException", "Policy BypassPolicyLockoutSafetyCheck",
     "https://docs.aws.amazon.com/kms/latest/developerguide/key-policy-default.html (prevent unmanageable keys), read "
     "2026-11",
 )  # fmt: skip
 def key_policy(case: Case) -> str | None:
     """Somebody may change the policy. Which principal runs the program is not known here, so any is accepted."""
-    policy = case.new.get("policy")
-    if not policy or is_true(case.new.get("bypassPolicyLockoutSafetyCheck")) or _somebody_may_change_it(policy):
+    policy = case.given.get("Policy")
+    if not policy or case.given.get("BypassPolicyLockoutSafetyCheck") or _somebody_may_change_it(policy):
         return None
     return "The new key policy will not allow you to update the key policy in the future."
 
 
-def _somebody_may_change_it(policy: Any) -> bool:
+def _somebody_may_change_it(policy: str) -> bool:
     try:
-        document = json.loads(policy) if isinstance(policy, str) else policy
+        document = json.loads(policy)
     except ValueError:
         # Moto refuses a document that is no JSON.
         return True
@@ -119,19 +82,12 @@ def _is_principal(statement: Mapping[str, Any]) -> bool:
 _SOURCE = "https://docs.aws.amazon.com/kms/latest/developerguide/key-state.html, read 2026-11; the service's own API"
 
 
-def _of(type_token: str, at: str, code: str) -> Rule:
+def _of(on: str, at: str, code: str) -> Rule:
     def usable_key(case: Case) -> str | None:
         """The key exists and is enabled."""
-        return _problem(case, _key(case, at))
+        return _problem(case, str(search(at, case.given) or ""))
 
-    return rule(type_token, code, at, _SOURCE, Moment.CREATE)(usable_key)
-
-
-def _key(case: Case, at: str) -> str:
-    given = value(case.new, at)
-    if isinstance(given, list):
-        given = next((one.get("kmsKey") for one in given if one.get("kmsKey")), None)
-    return str(given or "")
+    return rule(on, code, at, _SOURCE, live=True)(usable_key)
 
 
 def _problem(case: Case, key: str) -> str | None:
@@ -148,4 +104,4 @@ def _problem(case: Case, key: str) -> str | None:
 
 _STATES = {"PendingDeletion": "pending deletion", "Disabled": "disabled"}
 
-USERS = tuple(_of(*one) for one in TABLES["keys"])
+KEYS = tuple(_of(*one) for one in TABLES["keys"])

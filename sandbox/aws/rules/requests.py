@@ -1,22 +1,34 @@
-"""What AWS refuses of a request, whichever program sends it: rows of `requests.yaml` about the parameters, and the rule
-that all network objects of a request are in one VPC.
+"""Rows of `requests-*.yaml`, what AWS refuses of a request by its parameters, and the rule that all network objects of
+a request are in one VPC.
+
+    on      operations, as SERVICE.OPERATION of boto3; a type of pulumi-aws stands for its inputs
+    from    where AWS says so: compared with excerpts of these pages, or with the API Reference's text in botocore's
+            model (2026-11-29), but for rows that were among the provider's checks before (ADR 0129)
+    code    the service's; without one, that of limits/codes.yaml
+    with    facts: SERVICE.OPERATION(PARAMETER=EXPRESSION; ...) EXPRESSION of the answer
+    fixed   the facts can't change between preview and `up`
+    refuse  condition: words, in which {EXPRESSION} is filled in
 
 A row's condition is a JMESPath expression over the parameters, and over facts, which are answers of read operations. A
 comparison with what is not there is null, so that a row says nothing of what it does not know. Rows without facts, and
-those whose facts never change (`fixed`), are also asked at preview; a row that reads an unknown value is not.
+those whose facts never change (`fixed`), are also asked at preview; a row that reads an unknown value is not. A row on
+a type is about the inputs: of what the provider sends after its first request, nothing else is asked at preview.
 """
 
 from __future__ import annotations
 
 import functools
+import ipaddress
 import json
 import re
-from collections.abc import Iterator, Mapping
+import zoneinfo
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
 import jmespath  # type: ignore[import-untyped]
+import yaml
 from jmespath import exceptions, functions
 
 from sandbox.aws.client import Aws, AwsError
@@ -29,9 +41,11 @@ Parameters = Mapping[str, Any]
 Problem = tuple[str, str]
 """The code and the words of a refusal."""
 READS: Final = ("describe_", "list_", "get_", "head_")
-_DATA: Final[Mapping[str, Any]] = strict_yaml.read(
-    Path(__file__).with_name("requests.yaml").read_text(encoding="utf-8")
-)
+_GROUPS: Final[list[Mapping[str, Any]]] = [
+    group
+    for file in sorted(Path(__file__).parent.glob("requests-*.yaml"))
+    for group in strict_yaml.read(file.read_text(encoding="utf-8"))
+]
 
 
 class _Functions(functions.Functions):  # type: ignore[misc]
@@ -73,6 +87,56 @@ class _Functions(functions.Functions):  # type: ignore[misc]
         document = self._func_json(policy)
         return isinstance(document, Mapping) and not admits(document, service, action, place)
 
+    @functions.signature({"types": []}, {"types": ["string"]})  # type: ignore[untyped-decorator]
+    def _func_malformed(self, policy: Any, kind: str) -> Any:
+        """What IAM finds wrong with a policy, of an `identity` or of `trust`."""
+        from moto.iam import policy_validation  # noqa: PLC0415 - moto reads the environment at import
+        from moto.iam.exceptions import MalformedPolicyDocument  # noqa: PLC0415
+
+        validators = policy_validation.IAMPolicyDocumentValidator, policy_validation.IAMTrustPolicyDocumentValidator
+        try:
+            validators[kind == "trust"](str(policy)).validate()
+        except MalformedPolicyDocument as error:
+            return error.message
+        return None
+
+    @functions.signature({"types": []})  # type: ignore[untyped-decorator]
+    def _func_object(self, text: Any) -> Any:
+        """Whether a text is an object in JSON or YAML."""
+        try:
+            return isinstance(strict_yaml.one(str(text)), Mapping)
+        except yaml.YAMLError:
+            return False
+
+    @functions.signature({"types": []})  # type: ignore[untyped-decorator]
+    def _func_zone(self, text: Any) -> Any:
+        """Whether a text names a time zone of IANA."""
+        return text in zoneinfo.available_timezones()
+
+    @functions.signature({"types": []})  # type: ignore[untyped-decorator]
+    def _func_twice(self, items: Any) -> Any:
+        """The first item that a list has twice."""
+        given = items if isinstance(items, list) else []
+        return next((one for at, one in enumerate(given) if one in given[:at]), None)
+
+    @functions.signature({"types": []}, {"types": []})  # type: ignore[untyped-decorator]
+    def _func_inside(self, text: Any, ranges: Any) -> Any:
+        """The range that an IPv4 range lies in; an empty text if in none."""
+        return _first(text, ranges, ipaddress.IPv4Network.subnet_of)
+
+    @functions.signature({"types": []}, {"types": []})  # type: ignore[untyped-decorator]
+    def _func_overlaps(self, text: Any, ranges: Any) -> Any:
+        """The range that an IPv4 range overlaps with; an empty text if with none."""
+        return _first(text, ranges, ipaddress.IPv4Network.overlaps)
+
+
+def _first(text: Any, ranges: Any, holds: Callable[[ipaddress.IPv4Network, ipaddress.IPv4Network], bool]) -> str | None:
+    try:
+        own = ipaddress.IPv4Network(str(text), strict=False)
+    except ValueError:
+        return None
+    return next((one for one in ranges or () if holds(own, ipaddress.IPv4Network(one))), "")
+
 
 _OPTIONS: Final = jmespath.Options(custom_functions=_Functions())
 
@@ -98,7 +162,7 @@ def fact(aws: Aws, text: str, names: Parameters) -> Any:
     or if a parameter has no value."""
     match = _FACT.fullmatch(text)
     if match is None:
-        msg = f"requests.yaml: {text!r} is no fact"
+        msg = f"{text!r} is no fact"
         raise ValueError(msg)
     pairs = [one.partition("=")[::2] for one in match["given"].split("; ") if one]
     given = {name: search(expression, names) for name, expression in pairs}
@@ -141,12 +205,13 @@ def _fields(nodes: list[Any]) -> Iterator[str]:
 def rows() -> Mapping[tuple[str, str], tuple[Row, ...]]:
     """The rows by service and operation."""
     found: dict[tuple[str, str], list[Row]] = {}
-    for group in _DATA["rows"]:
+    for group in _GROUPS:
         for name in group["on"]:
-            service, _, operation = name.partition(".")
+            # A type has a colon.
+            service, _, operation = (name, "", "") if ":" in name else name.partition(".")
             known = found.setdefault((service, operation), [])
             for refuse, words in group["refuse"].items():
-                code = group.get("code") or CODES[service]
+                code = group.get("code") or CODES.get(service, "")
                 known.append(Row(refuse, code, words, group["from"], group.get("with", {}), group.get("fixed", False)))
     return {key: tuple(each) for key, each in found.items()}
 
@@ -194,7 +259,9 @@ def _unknown(value: Any, name: str) -> Iterator[str]:
 
 # All network objects of a request are in one VPC.
 
-_NETWORK: Final[Mapping[str, Any]] = _DATA["one-vpc"]
+_NETWORK: Final[Mapping[str, Any]] = strict_yaml.read(
+    Path(__file__).with_name("one-vpc.yaml").read_text(encoding="utf-8")
+)
 _IDS: Final = re.compile(rf"(?:{'|'.join(_NETWORK['ids'])})-[0-9a-f]{{8,17}}")
 
 

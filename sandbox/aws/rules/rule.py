@@ -1,46 +1,36 @@
-"""What AWS refuses and its service models do not say: one function per rule, with the service's code and a source.
+"""What AWS refuses of a request and no row of `requests-*.yaml` can say: one function per rule, with code and source.
 
-A rule of the inputs alone (`Moment.PREVIEW`) is evaluated as soon as the inputs that it reads are known, at preview or
-at `up`. A rule that reads other objects is evaluated at `up`, right before the object is created, changed or deleted:
-at preview the other objects may be about to change too.
+A rule of the parameters alone is also asked at preview, as soon as those that it reads are known. One that reads other
+objects (`live`) is asked right before the request is answered: at preview the others may be about to change too.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from enum import StrEnum
 from pathlib import Path
 from typing import Any, TypeAlias
 
 from sandbox.aws.client import Aws, AwsError
+from sandbox.rpc.diff import value
 from spec import strict_yaml
 
 Inputs: TypeAlias = Mapping[str, Any]
 TABLES: Mapping[str, Any] = strict_yaml.read(Path(__file__).with_name("tables.yaml").read_text(encoding="utf-8"))
 
 
-class Moment(StrEnum):
-    """When a rule is evaluated."""
-
-    PREVIEW = "preview"
-    """Of the inputs alone."""
-    CHANGE = "change"
-    """Of old and new inputs, at the preview of an update and before it."""
-    CREATE = "create"
-    UPDATE = "update"
-    DELETE = "delete"
-
-
 @dataclass(frozen=True)
 class Case:
-    """What a rule reads: the new inputs, or at deletion the outputs; before an update also the old ones."""
+    """What a rule reads: the parameters, and what the object of a change is, as its service describes it."""
 
-    type: str
     aws: Aws
-    new: Inputs
-    old: Inputs = field(default_factory=dict)
-    id: str = ""
+    given: Inputs
+    has: Inputs = field(default_factory=dict)
+
+    def value(self, path: str) -> Any:
+        """A parameter; if it isn't given, what the object has."""
+        found = value(self.given, path)
+        return value(self.has, path) if found is None else found
 
     def seen(self, service: str, operation: str, **parameters: Any) -> dict[str, Any]:
         """The answer to a question; empty if AWS says that there is no such object."""
@@ -61,19 +51,19 @@ class Rule:
     """One rule.
 
     Attributes:
-        types: Tokens of the types.
-        code: The service's error code; empty if not AWS but its provider refuses the value, which it does at plan.
-        at: The inputs that it reads, the one to report first. With an unknown in one of them it is not evaluated.
+        on: Operations, as `service.operation` of boto3.
+        code: The service's error code.
+        at: The parameters that it reads. With an unknown in one of them it is not asked.
         source: Where AWS says so.
-        moments: When it is evaluated.
+        live: Whether it reads other objects.
         found: The rule itself.
     """
 
-    types: tuple[str, ...]
+    on: tuple[str, ...]
     code: str
     at: tuple[str, ...]
     source: str
-    moments: frozenset[Moment]
+    live: bool
     found: Found
 
     @property
@@ -81,24 +71,15 @@ class Rule:
         """Its name, for tests and listings."""
         return self.found.__name__.removeprefix("_")
 
-
-def rule(types: str, code: str, at: str, source: str, *moments: Moment) -> Callable[[Found], Rule]:
-    """Make a rule of a function; `types` and `at` are separated by spaces."""
-    when = frozenset(moments) or frozenset({Moment.PREVIEW})
-    return lambda found: Rule(tuple(types.split()), code, tuple(at.split()), source, when, found)
-
-
-def value(inputs: Mapping[str, Any], path: str) -> Any:
-    """The value at a dotted path; None if there is none."""
-    current: Any = inputs
-    for part in path.split("."):
-        current = current.get(part) if isinstance(current, Mapping) else None
-    return current
+    @property
+    def words(self) -> str:
+        """What it says."""
+        return (self.found.__doc__ or self.name).split(".")[0].strip()
 
 
-def is_true(given: Any) -> bool:
-    """Whether a boolean input is true; the engine also passes text."""
-    return given in (True, "true")
+def rule(on: str, code: str, at: str, source: str, *, live: bool = False) -> Callable[[Found], Rule]:
+    """Make a rule of a function; `on` and `at` are separated by spaces."""
+    return lambda found: Rule(tuple(on.split()), code, tuple(at.split()), source, live, found)
 
 
 def listed(items: Iterable[Any]) -> str:

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from sandbox.aws.kinds import AnyOf, Field, Kind, ListOf, MapOf, ObjectOf, Scalar, snake
-from sandbox.aws.statements import as_text
+from sandbox.aws.shapes import as_text, to_text
 from sandbox.aws.terraform.messages import UNKNOWN, Unknown
 from sandbox.aws.terraform.plugin import MANY
 from sandbox.rpc import wire
@@ -31,7 +31,7 @@ class Plain:
     def to(self, value: Any) -> Any:
         """A property's value as an attribute's: a document may be given as an object, a number as a text."""
         if self.name == "string":
-            return json.dumps(value) if isinstance(value, (Mapping, list)) else as_text(value)
+            return to_text(value)
         if isinstance(value, str):
             return {"true": True, "false": False}.get(value, value) if self.name == "bool" else _number(value)
         return value

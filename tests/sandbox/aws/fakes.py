@@ -16,16 +16,13 @@ class FakeClusters:
     def __init__(self) -> None:
         self.running: dict[str, ClusterEndpoint] = {}
         self.versions: dict[str, str] = {}
-        self.made: list[str] = []
-        self.expected: dict[tuple[str, str], str] = {}
         self.scheduling: dict[str, Mapping[str, Any]] = {}
 
     def expect(self, program: str, version: str, name: str = "") -> None:
-        self.expected[program, name] = version
+        """What comes is taken as it comes."""
 
     def create(self, name: str, version: str, made: str = "") -> ClusterEndpoint:
         self.versions[name] = version
-        self.made.append(made)
         port = 40000 + len(self.running)
         return self.running.setdefault(name, ClusterEndpoint(f"https://127.0.0.1:{port}", "Y2E="))
 
@@ -62,11 +59,11 @@ class FakeNodes:
 
 
 class FakeAddons:
-    """The add-ons of each cluster with their configuration; one named `broken` has problems and never becomes ready."""
+    """The add-ons of each cluster with their configuration; one that is `failing` never becomes ready."""
 
     def __init__(self) -> None:
         self.present: dict[tuple[str, str], str | None] = {}
-        self.failing = {"broken"}
+        self.failing: set[str] = set()
         self.came: set[str] = set()
         """Add-ons whose chart came after they were recorded."""
 

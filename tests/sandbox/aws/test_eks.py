@@ -136,19 +136,6 @@ def test_a_protected_cluster_is_not_deleted(here: World, clusters: FakeClusters)
     assert id in clusters.running
 
 
-def test_a_cluster_with_node_groups_is_not_deleted(here: World, clusters: FakeClusters, nodes: FakeNodes) -> None:
-    inputs = SAMPLES[NODE_GROUP].inputs(here)
-    id, outputs = here.objects(NODE_GROUP).create(inputs)
-    name = inputs["clusterName"]
-    with pytest.raises(AwsError, match="Cluster has nodegroups attached"):
-        here.objects(CLUSTER).delete(name, {"name": name})
-    assert name in clusters.running
-    here.objects(NODE_GROUP).delete(id, outputs)
-    assert nodes.groups == {}
-    here.objects(CLUSTER).delete(name, {"name": name})
-    assert name not in clusters.running
-
-
 def test_nodes_follow_the_template_version_in_use(here: World, nodes: FakeNodes) -> None:
     inputs = SAMPLES[NODE_GROUP].inputs(here)
     id, outputs = here.objects(NODE_GROUP).create(inputs)
@@ -177,17 +164,13 @@ def test_a_node_group_whose_nodes_do_not_follow_a_change_is_degraded(
     assert here.aws.call("eks", "describe_nodegroup", **names)["nodegroup"]["status"] == "DEGRADED"
 
 
-def test_a_version_update_is_kept_and_restarts_the_api_server_of_the_same_cluster(
-    here: World, clusters: FakeClusters
-) -> None:
-    inputs = cluster(here, version="1.34")
-    id, outputs = here.objects(CLUSTER).create(inputs)
-    assert clusters.versions[id] == "1.34"
-    later = here.objects(CLUSTER).update(id, outputs, {**inputs, "version": "1.35"}, inputs)
-    assert later["version"] == clusters.versions[id] == "1.35"
-    assert here.aws.call("eks", "describe_cluster", name=id)["cluster"]["version"] == "1.35"
-    first, second = clusters.made
-    assert first == second != ""
+def test_tags_of_a_scaling_group_reach_its_nodes(here: World, nodes: FakeNodes) -> None:
+    names = {"ResourceId": here.scaling_group(), "ResourceType": "auto-scaling-group", "Key": "k8s.io/pool"}
+    tag = {**names, "Value": "gpu", "PropagateAtLaunch": True}
+    here.aws.call("autoscaling", "create_or_update_tags", Tags=[tag])
+    assert nodes.tags == {(names["ResourceId"], "k8s.io/pool"): "gpu"}
+    here.aws.call("autoscaling", "delete_tags", Tags=[tag])
+    assert nodes.tags == {}
 
 
 def test_the_version_of_a_cluster_that_does_not_exist_is_not_updated(here: World) -> None:
@@ -230,7 +213,8 @@ def test_an_add_on_is_reported_with_its_configuration(
 
 def test_an_add_on_of_any_caller_has_its_pods_and_says_why_not(world: World, addons: FakeAddons) -> None:
     names = {"clusterName": world.cluster(), "addonName": "vpc-cni"}
-    broken = {**names, "addonName": "broken"}
+    broken = {**names, "addonName": "coredns"}
+    addons.failing.add("coredns")
     with attached(world.aws.clients, addons=addons):
         made = world.aws.call("eks", "create_addon", **names, configurationValues='{"a": 1}')["addon"]
         assert made["status"] == "CREATING"

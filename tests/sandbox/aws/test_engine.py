@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
 
@@ -24,163 +23,29 @@ from sandbox.aws.provider import AwsProvider
 from sandbox.rpc.provider import serve
 from spec.catalog import regions
 from spec.settings import storage as settings
-from tests.sandbox.aws.fakes import FakeClusters, FakeNodes, attached
 from tests.sandbox.aws.samples.world import OTHER_TRUST, PROCESSES, TRUST
 from tests.sandbox.rpc.engine import Engine, changes, resources
 
 # Importing the SDK's service modules warns about deprecated types in them.
 pytestmark = [pytest.mark.sandbox, pytest.mark.filterwarnings("ignore::DeprecationWarning")]
 
-CANARY = "canary-91c2"
-
-
-@dataclass(frozen=True)
-class Sandbox:
-    engine: Engine
-    clusters: FakeClusters
-    nodes: FakeNodes
-
 
 @pytest.fixture
-def sandbox(clients: Clients, tmp_path: Path) -> Iterator[Sandbox]:
-    clusters, nodes = FakeClusters(), FakeNodes()
-    served = serve(AwsProvider(World(clients, clusters, processes=PROCESSES)))
+def engine(clients: Clients, tmp_path: Path) -> Iterator[Engine]:
+    served = serve(AwsProvider(World(clients, processes=PROCESSES)))
     try:
-        with attached(clients, clusters, nodes):
-            yield Sandbox(Engine(tmp_path, {"aws": served.port}), clusters, nodes)
+        yield Engine(tmp_path, {"aws": served.port})
     finally:
         served.stop()
 
 
-def provider(account: str, **more: Any) -> pulumi.ResourceOptions:
-    args = {"region": "us-west-2", "allowed_account_ids": [account], **more}
-    return pulumi.ResourceOptions(provider=aws_sdk.Provider("aws", **args))
-
-
-def workload(
-    opts: pulumi.ResourceOptions, role: aws_sdk.iam.Role, subnets: list[pulumi.Output[str]], instance: str
-) -> None:
-    """A cluster with one node group."""
-    cluster = aws_sdk.eks.Cluster(
-        "cluster", opts, name="main", role_arn=role.arn, version="1.34", vpc_config={"subnet_ids": subnets},
-        access_config={"authentication_mode": "API"},
-    )  # fmt: skip
-    template = aws_sdk.ec2.LaunchTemplate(
-        "template", opts, instance_type=instance,
-        network_interfaces=[{"device_index": 0, "interface_type": "efa"}],
-    )  # fmt: skip
-    group = aws_sdk.eks.NodeGroup(
-        "nodes", opts, cluster_name=cluster.name, node_group_name="gpu", node_role_arn=role.arn,
-        subnet_ids=subnets, scaling_config={"min_size": 0, "max_size": 4, "desired_size": 2},
-        launch_template={"id": template.id, "version": template.latest_version.apply(str)},
-    )  # fmt: skip
-    aws_sdk.autoscaling.Tag(
-        "tag", opts, autoscaling_group_name=group.resources[0].autoscaling_groups[0].name,
-        tag={"key": "k8s.io/pool", "value": "gpu", "propagate_at_launch": True},
-    )  # fmt: skip
-    aws_sdk.eks.AccessEntry("entry", opts, cluster_name=cluster.name, principal_arn=role.arn)
-    pulumi.export("issuer", cluster.identities[0].oidcs[0].issuer)
-    pulumi.export("endpoint", cluster.endpoint)
-    pulumi.export("group", cluster.vpc_config.cluster_security_group_id)
-
-
-def platform(account: str, instance: str = "p5.48xlarge", team: str = "ml") -> Callable[[], None]:
-    """A small platform: network, cluster, one node group, a queue and logs."""
-
-    def program() -> None:
-        opts = provider(account, default_tags={"tags": {"team": team}})
-        vpc = aws_sdk.ec2.Vpc(
-            "vpc", opts, cidr_block="10.0.0.0/16", tags={"Name": "vpc", "note": pulumi.Output.secret(CANARY)}
-        )
-        subnets = [
-            aws_sdk.ec2.Subnet(
-                f"subnet-{zone}", opts, vpc_id=vpc.id, cidr_block=f"10.0.{index}.0/24",
-                availability_zone=f"us-west-2{zone}",
-            ).id
-            for index, zone in enumerate("ab")
-        ]  # fmt: skip
-        https = aws_sdk.ec2.SecurityGroupIngressArgs(
-            protocol="tcp", from_port=443, to_port=443, cidr_blocks=["10.0.0.0/8"]
-        )
-        aws_sdk.ec2.SecurityGroup("group", opts, vpc_id=vpc.id, ingress=[https])
-        role = aws_sdk.iam.Role("role", opts, assume_role_policy=TRUST)
-        aws_sdk.sqs.Queue("queue", opts, message_retention_seconds=300)
-        aws_sdk.cloudwatch.LogGroup("logs", opts, retention_in_days=30)
-        workload(opts, role, subnets, instance)
-
-    return program
-
-
-def outputs_of(stack: auto.Stack) -> dict[str, dict[str, Any]]:
-    return {name: {"id": item.get("id"), **item.get("outputs", {})} for name, item in resources(stack).items()}
-
-
-def test_a_platform_is_created_drift_is_fixed_and_it_is_updated_and_destroyed(
-    sandbox: Sandbox, clients: Clients, account: str
-) -> None:
-    stack, aws = sandbox.engine.stack(platform(account)), Aws(clients, "us-west-2", account)
-    stack.up()
-    assert CANARY not in sandbox.engine.state_text()
-    state = outputs_of(stack)
-    check_live(sandbox, account, state)
-    assert changes(stack.refresh()) == {}
-    spoil(aws, state)
-    assert changes(stack.refresh()) == {"updated": 3, "deleted": 1}
-    assert changes(stack.up()) == {"updated": 3, "created": 1}
-    group = aws.call("eks", "describe_nodegroup", clusterName="main", nodegroupName="gpu")["nodegroup"]
-    assert group["scalingConfig"]["desiredSize"] == 2
-
-    stack = sandbox.engine.stack(platform(account, "p5e.48xlarge", team="research"))
-    assert set(changes(stack.up())) == {"updated"}, "default tags and launch templates change in place"
-    _, template = sandbox.nodes.groups["main", "gpu"]
-    assert template is not None
-    assert template["InstanceType"] == "p5e.48xlarge"
-    tags = aws.call("ec2", "describe_vpcs", VpcIds=[state["vpc"]["id"]])["Vpcs"][0]["Tags"]
-    assert {"Key": "team", "Value": "research"} in tags
-
-    stack.destroy()
-    assert [vpc["IsDefault"] for vpc in aws.call("ec2", "describe_vpcs")["Vpcs"]] == [True]
-    assert (sandbox.clusters.running, sandbox.nodes.groups, sandbox.nodes.tags) == ({}, {}, {})
-
-
-def check_live(sandbox: Sandbox, account: str, state: dict[str, dict[str, Any]]) -> None:
-    assert account in state["role"]["arn"]
-    assert state["cluster"]["endpoint"] == "https://127.0.0.1:40000"
-    assert state["entry"]["accessEntryArn"].startswith(f"arn:aws:eks:us-west-2:{account}:access-entry/main/")
-    inputs, template = sandbox.nodes.groups["main", "gpu"]
-    assert inputs["scalingConfig"]["desiredSize"] == 2
-    assert template is not None
-    assert template["InstanceType"] == "p5.48xlarge"
-    assert list(sandbox.nodes.tags.values()) == ["gpu"]
-
-
-def spoil(aws: Aws, state: dict[str, dict[str, Any]]) -> None:
-    """Changes three resources by hand, and deletes one."""
-    renamed = [{"Key": "Name", "Value": "changed"}]
-    aws.call("ec2", "create_tags", Resources=[state["vpc"]["id"]], Tags=renamed)
-    aws.call("logs", "put_retention_policy", logGroupName=state["logs"]["id"], retentionInDays=1)
-    aws.call("sqs", "delete_queue", QueueUrl=state["queue"]["id"])
-    sizes = {"minSize": 0, "maxSize": 4, "desiredSize": 3}
-    aws.call("eks", "update_nodegroup_config", clusterName="main", nodegroupName="gpu", scalingConfig=sizes)
-
-
-def test_provider_instances_of_two_regions_are_separate(sandbox: Sandbox, clients: Clients, account: str) -> None:
-    def program() -> None:
-        for region in ("us-west-2", "eu-central-1"):
-            instance = aws_sdk.Provider(region, region=region, allowed_account_ids=[account])
-            opts = pulumi.ResourceOptions(provider=instance)
-            zones = aws_sdk.get_availability_zones(opts=pulumi.InvokeOptions(provider=instance))
-            aws_sdk.sqs.Queue(f"queue-{region}", opts, name=f"queue-{zones.names[0]}")
-
-    stack = sandbox.engine.stack(program)
-    stack.up()
-    for region in ("us-west-2", "eu-central-1"):
-        urls = Aws(clients, region, account).call("sqs", "list_queues")["QueueUrls"]
-        assert [url.rsplit("/", 1)[-1] for url in urls] == [f"queue-{region}a"]
+def provider(account: str) -> pulumi.ResourceOptions:
+    own = aws_sdk.Provider("aws", region="us-west-2", allowed_account_ids=[account])
+    return pulumi.ResourceOptions(provider=own)
 
 
 def test_an_incomplete_object_is_kept_and_completed(
-    sandbox: Sandbox, clients: Clients, account: str, monkeypatch: pytest.MonkeyPatch
+    engine: Engine, clients: Clients, account: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def program() -> None:
         aws_sdk.ec2.Vpc("vpc", provider(account), cidr_block="10.0.0.0/16", enable_dns_hostnames=True)
@@ -190,7 +55,7 @@ def test_an_incomplete_object_is_kept_and_completed(
         raise Refused(msg, "slow down")
 
     monkeypatch.setattr(VPCs, "modify_vpc_attribute", failing)
-    stack = sandbox.engine.stack(program)
+    stack = engine.stack(program)
     with pytest.raises(auto.CommandError, match="slow down"):
         stack.up()
     vpc = resources(stack)["vpc"]["id"]
@@ -202,7 +67,7 @@ def test_an_incomplete_object_is_kept_and_completed(
     assert len(aws.call("ec2", "describe_vpcs")["Vpcs"]) == 2, "the default one and ours, no orphan"
 
 
-def test_an_imported_object_is_unchanged(sandbox: Sandbox, clients: Clients, account: str) -> None:
+def test_an_imported_object_is_unchanged(engine: Engine, clients: Clients, account: str) -> None:
     aws = Aws(clients, "us-west-2", account)
     vpc = aws.call("ec2", "create_vpc", CidrBlock="10.0.0.0/16")["Vpc"]["VpcId"]
     subnet = aws.call("ec2", "create_subnet", VpcId=vpc, CidrBlock="10.0.1.0/24")["Subnet"]["SubnetId"]
@@ -211,7 +76,7 @@ def test_an_imported_object_is_unchanged(sandbox: Sandbox, clients: Clients, acc
         opts = pulumi.ResourceOptions.merge(provider(account), pulumi.ResourceOptions(import_=subnet))
         aws_sdk.ec2.Subnet("subnet", opts, vpc_id=vpc, cidr_block="10.0.1.0/24")
 
-    stack = sandbox.engine.stack(program)
+    stack = engine.stack(program)
     assert changes(stack.up()) == {"imported": 1, "created": 2}
     assert changes(stack.up()) == {}
 
@@ -305,15 +170,6 @@ def program(account: str, batches: int) -> None:
     make(aws_sdk.cloudwatch.LogGroup, "logs")
     make(aws_sdk.ecr.Repository, "images", name="images")
     make(aws_sdk.budgets.Budget, "budget", budget_type="COST", time_unit="MONTHLY", limit_unit="USD")
-
-
-@pytest.fixture
-def engine(clients: Clients, tmp_path: Path) -> Iterator[Engine]:
-    served = serve(AwsProvider(World(clients, processes=PROCESSES)))
-    try:
-        yield Engine(tmp_path, {"aws": served.port})
-    finally:
-        served.stop()
 
 
 def updated(text: str) -> set[str]:

@@ -1,6 +1,5 @@
 """Data sources, by the provider in the account."""
 
-import json
 from pathlib import Path
 from typing import Any
 
@@ -74,11 +73,6 @@ def test_an_object_is_found_by_its_arguments(token: str, world: World) -> None:
         invoke(world.aws, token, {key: f"{value}-not-here" for key, value in args.items()})
 
 
-def test_what_is_missing_says_so(aws: Aws) -> None:
-    with pytest.raises(ProviderError, match=r"EKS Cluster \(prod\)"):
-        invoke(aws, "aws:eks/getCluster:getCluster", {"name": "prod"})
-
-
 def test_a_policy_of_aws_is_found_by_its_name(aws: Aws) -> None:
     found = invoke(aws, "aws:iam/getPolicy:getPolicy", {"name": "AmazonEKSClusterPolicy"})
     assert found["arn"] == "arn:aws:iam::aws:policy/AmazonEKSClusterPolicy"
@@ -109,29 +103,10 @@ def test_a_secret_and_its_version_are_read(aws: Aws) -> None:
     assert version["secretString"] == "hunter2"
 
 
-def test_a_registry_has_a_user_and_a_password(aws: Aws) -> None:
-    found = invoke(aws, "aws:ecr/getAuthorizationToken:getAuthorizationToken", {})
-    assert found["userName"] == "AWS"
-    assert found["password"]
-
-
-def test_zones_are_those_of_the_region_and_exclude_the_excluded(aws: Aws) -> None:
-    found = invoke(aws, INDEX.format("getAvailabilityZones"), {"state": "available", "excludeNames": ["us-west-2b"]})
-    assert found["names"][:2] == ["us-west-2a", "us-west-2c"]
-    assert len(found["zoneIds"]) == len(found["names"])
-    filters = [{"name": "zone-name", "values": ["us-west-2c"]}]
-    assert invoke(aws, INDEX.format("getAvailabilityZones"), {"filters": filters})["names"] == ["us-west-2c"]
-
-
 def test_the_caller_is_the_account(aws: Aws) -> None:
     found = invoke(aws, INDEX.format("getCallerIdentity"), {})
     assert found["accountId"] == found["id"] == aws.account
     assert aws.account in found["arn"]
-
-
-def test_region_and_partition_are_returned(aws: Aws) -> None:
-    assert invoke(aws, INDEX.format("getRegion"), {})["region"] == "us-west-2"
-    assert invoke(aws, INDEX.format("getPartition"), {})["dnsSuffix"] == "amazonaws.com"
 
 
 def test_a_parameter_is_read(aws: Aws) -> None:
@@ -140,18 +115,6 @@ def test_a_parameter_is_read(aws: Aws) -> None:
     assert (found["value"], found["version"]) == ("v", 1)
     listed = invoke(aws, "aws:ssm/getParametersByPath:getParametersByPath", {"path": "/team"})
     assert listed["names"] == ["/team/token"]
-
-
-def test_the_newest_image_is_chosen_on_request(aws: Aws) -> None:
-    token = "aws:ec2/getAmi:getAmi"
-    args = {"owners": ["amazon"], "filters": [{"name": "name", "values": ["amzn2-ami-hvm-*"]}]}
-    found = invoke(aws, token, {**args, "mostRecent": True})
-    assert found["id"] == found["imageId"]
-    assert found["name"].startswith("amzn2-ami-hvm-")
-    with pytest.raises(ProviderError, match="more than one result"):
-        invoke(aws, token, args)
-    with pytest.raises(ProviderError, match="returned no results"):
-        invoke(aws, token, {"filters": [{"name": "name", "values": ["nothing"]}]})
 
 
 def test_a_function_that_nobody_has_is_refused_by_name(aws: Aws) -> None:
@@ -168,15 +131,3 @@ def test_a_data_source_of_a_type_that_is_only_recorded_has_made_up_texts_and_is_
     assert asked.invoke(aws, token, {"zoneId": "Z1D633PJN98FT9"})["id"] == "Z1D633PJN98FT9"
     asked.invoke(aws, "aws:index/getRegion:getRegion", {})
     assert [(one.urn, one.kind, one.text) for one in load_notes(tmp_path)] == [(token, NoteKind.MADE_UP, "2")]
-
-
-def test_a_policy_document_is_rendered_as_iam_writes_it(aws: Aws) -> None:
-    conditions = [{"test": "StringEquals", "variable": "oidc:sub", "values": ["a", "b"]}]
-    federated = {"principals": [{"type": "Federated", "identifiers": ["arn"]}], "conditions": conditions}
-    allow = {"sid": "Assume", "actions": ["sts:AssumeRoleWithWebIdentity"], **federated}
-    deny = {"effect": "Deny", "notActions": ["s3:*", "ec2:*"], "resources": ["home/&{aws:username}"]}
-    found = invoke(aws, "aws:iam/getPolicyDocument:getPolicyDocument", {"statements": [allow, deny]})
-    first, second = json.loads(found["json"])["Statement"]
-    assert first["Condition"] == {"StringEquals": {"oidc:sub": ["a", "b"]}}
-    assert first["Principal"] == {"Federated": "arn"}
-    assert second["Resource"] == "home/${aws:username}"

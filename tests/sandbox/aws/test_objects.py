@@ -130,24 +130,6 @@ def test_a_failed_update_reports_the_known_outputs(world: World) -> None:
     assert raised.value.outputs["role"] == inputs["role"]
 
 
-def test_the_layout_of_a_policy_is_not_a_change(world: World) -> None:
-    objects = world.objects("aws:iam/rolePolicy:RolePolicy")
-    inputs = {"role": world.role()["name"], "name": "laid-out", "policy": document("s3:Get*")}
-    id, outputs = objects.create(inputs)
-    other = {**inputs, "policy": inputs["policy"].replace(" ", "\n")}
-    assert objects.diff(id, inputs, outputs, other).changes == ()
-
-
-def test_inline_routes_become_those_of_the_program(world: World) -> None:
-    objects = world.objects("aws:ec2/routeTable:RouteTable")
-    inputs: dict[str, Any] = {"vpcId": world.home, "routes": []}
-    id, outputs = objects.create(inputs)
-    for way in ({"gatewayId": world.gateway_of(id)}, {"natGatewayId": world.nat()}, None):
-        before, inputs = inputs, {"vpcId": world.home, "routes": [{"cidrBlock": "0.0.0.0/0", **way}] if way else []}
-        outputs = objects.update(id, outputs, inputs, before)
-        assert read(objects, id, outputs, inputs).inputs == inputs
-
-
 def test_an_association_moves_to_another_table_and_is_still_found(world: World) -> None:
     objects = world.objects("aws:ec2/routeTableAssociation:RouteTableAssociation")
     inputs = {"routeTableId": world.table(), "subnetId": world.subnets(1)[0]}

@@ -1,7 +1,6 @@
 """Schemas on disk: equal to those of the SDK, and optional."""
 
 import json
-import os
 import subprocess
 import sys
 from collections.abc import Callable, Mapping
@@ -84,13 +83,9 @@ def without_outputs(document: str) -> str:
 
 
 BREAKS: dict[str, Callable[[str], str]] = {
-    "empty": lambda document: "",
     "truncated": lambda document: document[:-20],
-    "no object": lambda document: "[]",
     "of another type": lambda document: document.replace(TOPIC, "aws:sqs/queue:Queue"),
     "a kind there is not": lambda document: document.replace('"str"', '"text"'),
-    "a form there is not": lambda document: document.replace('{"map":', '{"set":'),
-    "a property of one part": lambda document: document.replace('[false,"str"]', "[false]"),
     "a missing object": lambda document: document.replace('{"map":"str"}', '{"object":"missing"}'),
     "no outputs": without_outputs,
 }
@@ -103,12 +98,6 @@ def test_a_broken_file_is_ignored(name: str) -> None:
     broken = BREAKS[name](whole)
     assert broken != whole
     path.write_text(broken)
-    assert schema.load(TOPIC) is None
-
-
-def test_a_file_that_is_not_text_is_ignored() -> None:
-    path = kept(TOPIC)
-    path.write_bytes(b"\xff\xfe\x00")
     assert schema.load(TOPIC) is None
 
 
@@ -194,8 +183,3 @@ def test_another_sdk_version_uses_other_files(monkeypatch: pytest.MonkeyPatch) -
         schema.key.cache_clear()
     assert found != before
     assert found.parent.name.startswith("8.0.0-")
-
-
-def test_files_are_below_the_cache_directory(cache: Path) -> None:
-    assert kept(TOPIC).is_relative_to(cache / "schemas")
-    assert os.listdir(cache) == ["schemas"]  # noqa: PTH208

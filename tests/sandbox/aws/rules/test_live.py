@@ -311,10 +311,10 @@ def test_what_a_cluster_contains_exists_once(provider: AwsProvider, world: World
 
 
 def test_a_control_plane_skips_no_version(provider: AwsProvider, world: World) -> None:
+    cluster = sample(world, CLUSTER, name=world.unique("main"), version="1.33")
+    id, outputs = create(provider, world, CLUSTER, **cluster)
     with pytest.raises(ProviderError, match="InvalidParameterException: Unsupported Kubernetes minor version update"):
-        provider.preview_update(
-            world.aws, of(CLUSTER), "main", {"version": "1.33"}, {"version": "1.35"}, {"version": "1.33"}
-        )
+        provider.preview_update(world.aws, of(CLUSTER), id, outputs, {**cluster, "version": "1.35"}, cluster)
 
 
 IMAGE = {"imageId": "ami-12345678"}
@@ -339,6 +339,6 @@ def test_a_template_of_a_group_has_nothing_that_eks_sets(
     world: World, template: dict[str, Any], group: dict[str, Any], says: str
 ) -> None:
     id = world.make("aws:ec2/launchTemplate:LaunchTemplate", name=world.unique("nodes"), **template)[0]
-    case = Case(NODES, world.aws, {"launchTemplate": {"id": id, "version": "1"}, **group})
+    case = Case(world.aws, {"launchTemplate": {"id": id, "version": "1"}, **group})
     found = settings_of_the_template.found(case)
     assert says in found if says and found else found is None and not says

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from sandbox.aws import rules
 from sandbox.aws.client import Aws, AwsError, Clients
 from sandbox.aws.client import World as Shared
 from sandbox.aws.limits.values import CODES
@@ -16,7 +17,7 @@ from sandbox.aws.rules.policies import admits
 from sandbox.rpc.hooks import Resource
 from sandbox.rpc.wire import UNKNOWN
 from tests.sandbox.aws.samples import World
-from tests.sandbox.aws.samples.world import PROCESSES, document
+from tests.sandbox.aws.samples.world import PROCESSES, document, known
 
 PLACE = {"account": "123456789012", "region": "us-west-2"}
 LUSTRE = {"FileSystemType": "LUSTRE", "SubnetIds": ["subnet-1"]}
@@ -61,8 +62,8 @@ PARAMETERS: list[tuple[str, dict[str, Any], dict[str, Any]]] = [
     ("efs.create_file_system", {"ThroughputMode": "provisioned"}, {"ThroughputMode": "provisioned", "ProvisionedThroughputInMibps": 64}),
     ("fsx.create_file_system", lustre("PERSISTENT_2", "INTELLIGENT_TIERING"), lustre("PERSISTENT_2", "INTELLIGENT_TIERING", ThroughputCapacity=4000)),
     ("fsx.create_file_system", lustre("PERSISTENT_2", "INTELLIGENT_TIERING", ThroughputCapacity=4100), lustre("PERSISTENT_2", "INTELLIGENT_TIERING", ThroughputCapacity=8000)),
-    ("fsx.create_file_system", lustre("PERSISTENT_2", FileSystemTypeVersion="2.10"), lustre("PERSISTENT_1", FileSystemTypeVersion="2.10")),
-    ("fsx.create_file_system", lustre("PERSISTENT_2", MetadataConfiguration={"Mode": "USER_PROVISIONED", "Iops": 2000}), lustre("PERSISTENT_2", MetadataConfiguration={"Mode": "USER_PROVISIONED", "Iops": 24000})),
+    ("fsx.create_file_system", lustre("PERSISTENT_2", FileSystemTypeVersion="2.10"), lustre("PERSISTENT_1", FileSystemTypeVersion="2.10", PerUnitStorageThroughput=50)),
+    ("fsx.create_file_system", lustre("PERSISTENT_2", MetadataConfiguration={"Mode": "USER_PROVISIONED", "Iops": 2000}), lustre("PERSISTENT_2", MetadataConfiguration={"Mode": "USER_PROVISIONED", "Iops": 24000}, PerUnitStorageThroughput=125)),
     ("fsx.create_file_system", lustre("PERSISTENT_2", capacity=2400, EfaEnabled=True, PerUnitStorageThroughput=1000), lustre("PERSISTENT_2", capacity=4800, EfaEnabled=True, PerUnitStorageThroughput=1000)),
     ("kms.create_key", {"KeyUsage": "SIGN_VERIFY"}, {"KeyUsage": "SIGN_VERIFY", "KeySpec": "ECC_NIST_P256"}),
     ("kms.create_key", {"KeySpec": "HMAC_256"}, {"KeySpec": "HMAC_256", "KeyUsage": "GENERATE_VERIFY_MAC"}),
@@ -102,6 +103,15 @@ def test_parameters_that_a_service_refuses(aws: Aws, name: str, wrong: Any, righ
     assert list(requests.problems(aws, service, operation, right, planned=True)) == []
     unknown = json.loads(json.dumps(wrong), object_hook=lambda one: {key: value if str(value)[:2] in ("{'", "[{") else UNKNOWN for key, value in one.items()})  # fmt: skip
     assert list(requests.problems(aws, service, operation, unknown, planned=True)) == [], "not known yet"
+
+
+def test_a_node_group_has_50_taints_at_most(aws: Aws) -> None:
+    taints = [{"key": f"k{index}", "effect": "NO_SCHEDULE"} for index in range(51)]
+    for count, codes in ((50, []), (51, ["InvalidParameterException"])):
+        found = requests.problems(
+            aws, "eks", "update_nodegroup_config", {"taints": {"addOrUpdateTaints": taints[:count]}}
+        )
+        assert [code for code, _ in found] == codes
 
 
 @pytest.fixture
@@ -224,7 +234,15 @@ def test_whom_a_policy_admits(principal: Any, more: dict[str, Any], admitted: bo
     assert admits(policy, "logs", "kms:Encrypt kms:GenerateDataKey", PLACE) is admitted
 
 
-def test_rows_have_a_source() -> None:
-    for key, found in requests.rows().items():
-        assert hasattr(Clients("http://127.0.0.1:9").get(key[0], "us-west-2"), key[1])
-        assert all(len(row.source) > 20 and row.code for row in found)
+def test_rules_have_a_source_and_are_of_operations_and_inputs_that_exist() -> None:
+    """Another name in a later version would refuse nothing."""
+    nowhere, found = Clients("http://127.0.0.1:9"), dict(requests.rows())
+    for one in rules.ALL:
+        assert len(one.source) > 20
+        found |= {tuple(name.split(".")): () for name in one.on}  # type: ignore[misc]
+    for (service, operation), each in found.items():
+        assert all(len(row.source) > 20 and row.code for row in each)
+        if operation:
+            assert hasattr(nowhere.get(service, "us-west-2"), operation)
+        else:
+            assert all(row.fields & set(known(service).inputs) for row in each)

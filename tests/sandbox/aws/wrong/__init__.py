@@ -1,4 +1,5 @@
-"""Wrong inputs of the types that the stacks use, by family: what AWS or its provider refuses of each, and where.
+"""Wrong inputs of the types that the stacks use, by family: what AWS refuses of each, and where. Of what the provider
+refuses in its own words, there is a row for each form of inputs.
 
 A row changes the inputs of the type's sample (`tests/sandbox/aws/samples`), or `base`: `set` has paths and values, null
 removes. `at` is the input that is reported at preview; `up` says that only an `up` finds it, `twice` that creating it a
