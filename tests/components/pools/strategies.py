@@ -9,7 +9,7 @@ from spec.catalog.instances import InstanceType
 from tests.components.pools.samples import ZONES
 from tests.support.mocks import REGION
 
-OFFERED: Final = [kind for kind in instances.ALL.values() if kind.offered_in(REGION)]
+OFFERED: Final = [kind for kind in instances.ALL.values() if kind.offered_in(REGION) and not kind.neuron_devices]
 """Instance types that are available in the Region."""
 WITH_GPUS: Final = [kind for kind in OFFERED if kind.gpus]
 
