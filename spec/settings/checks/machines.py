@@ -121,6 +121,9 @@ def types_alike(context: Context, pools: dict[str, Pool]) -> Iterator[Problem]:
             yield Problem(path, rule, sorted({kind.arch for kind in kinds}), "Make a pool of each.")
         if pool.role is Role.SYSTEM and any(kind.gpus for kind in kinds):
             yield Problem(path, "the system pool must have no GPUs", accelerators, "Use a CPU type such as m7i.large.")
+        if pool.os == "bottlerocket" and any(kind.gpus > kind.counted_gpus for kind in kinds):
+            rule = "a part of a GPU needs a driver of NVIDIA vGPU, which no source finds in Bottlerocket"
+            yield Problem(f"pools.{name}.os", rule, pool.os, "Use `os: al2023`.")
         if pool.role is Role.SYSTEM and any(kind.arch == "arm64" for kind in kinds):
             rule = "the system pool must have x86_64 processors: not every controller has an image for arm64"
             yield Problem(path, rule, list(pool.instance_types), "Use a type such as m7i.large.")
