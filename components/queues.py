@@ -5,9 +5,10 @@ ResourceFlavors: one for each pool that teams share, with the pool's name, built
 How a job gets a pool: Kueue tries the flavors of the team's queue in order. It skips flavors whose labels contradict
 the job's node selector, whose taints the job doesn't tolerate, or whose quota is used up, and adds the labels and
 tolerations of the assigned flavor to the job. The taint `nvidia.com/gpu` is in `nodeTaints` of a flavor and not in its
-tolerations: so jobs that request no GPU never use the CPUs of GPU nodes. Kueue adds the tolerations for all other
-taints (CRD of ResourceFlavor, `nodeTaints`: "Workloads' podsets must have tolerations for these nodeTaints in order to
-get assigned this ResourceFlavor"; kueue 0.19.2).
+tolerations: so jobs that request no GPU never use the CPUs of GPU nodes. So is that of arm64 nodes: they get only jobs
+that say that their images are built for them. Kueue adds the tolerations for all other taints (CRD of ResourceFlavor,
+`nodeTaints`: "Workloads' podsets must have tolerations for these nodeTaints in order to get assigned this
+ResourceFlavor"; kueue 0.19.2).
 
 MultiKueue on a manager cluster: manifests of the worker clusters that its queues dispatch to.
 
@@ -97,8 +98,8 @@ def with_topology(pools: Mapping[str, PoolSpec], settings: Settings) -> frozense
 
 def resource_flavor(spec: PoolSpec, settings: Settings) -> dict[str, Any]:
     """The flavor of a pool."""
-    node_taints = [taint for taint in spec.taints if taint.key == keys.GPU]
-    tolerated = [taint for taint in spec.taints if taint.key != keys.GPU]
+    node_taints = [taint for taint in spec.taints if taint.key in keys.OF_PODS]
+    tolerated = [taint for taint in spec.taints if taint.key not in keys.OF_PODS]
     body: dict[str, Any] = {"nodeLabels": dict(spec.node_selector)}
     if node_taints:
         body["nodeTaints"] = [taint.manifest for taint in node_taints]

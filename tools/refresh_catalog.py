@@ -2,6 +2,7 @@
 
     python tools/refresh_catalog.py          # write them
     python tools/refresh_catalog.py --check  # only compare them with the packages; exit code 1 if they differ
+    python tools/refresh_catalog.py --describe FILE  # print rows of own-types.yaml
 
 moto contains EC2's answers to DescribeInstanceTypes and DescribeInstanceTypeOfferings in each region, and botocore the
 regions of each partition. Instance types are those in Karpenter's price list (`karpenter.json`), and `EXTRA`.
@@ -19,19 +20,24 @@ from typing import Any, Final
 
 import botocore.loaders
 import botocore.session
+import yaml
 from moto.ec2.models.availability_zones_and_regions import RegionsAndZonesBackend
 from moto.iam.aws_managed_policies import aws_managed_policies_data
 
 from sandbox.nodes import ec2_types
+from spec import clock
 from spec.catalog import document
 
 DATA: Final = Path(__file__).resolve().parents[1] / "spec" / "catalog" / "data"
-EXTRA: Final = ("p5e.48xlarge",)
+EXTRA: Final = ("p5e.48xlarge", "trn2.3xlarge", "trn2.48xlarge")
 """Further types, which are missing in the price list because they aren't sold on-demand in us-east-1."""
 
 
 def main(arguments: list[str]) -> int:
     """Write the files, or compare them; return the exit code."""
+    if "--describe" in arguments:
+        print(own_types(Path(arguments[-1])))
+        return 0
     generated = {"ec2-types.json": instance_types(), "regions.json": regions()}
     stale = [
         name for name, text in generated.items() if not (DATA / name).exists() or (DATA / name).read_text() != text
@@ -61,6 +67,14 @@ def instance_types() -> str:
             "regions": sorted(_offered_regions()),
         },
     )
+
+
+def own_types(answer: Path) -> str:
+    """Rows of `spec.catalog.own_types` from an answer of `aws ec2 describe-instance-types`."""
+    of_all = {"source": "aws ec2 describe-instance-types", "date": clock.today()}
+    described = json.loads(answer.read_text(encoding="utf-8"))["InstanceTypes"]
+    rows = {entry["InstanceType"]: {**of_all, **ec2_types.shape(entry)} for entry in described}
+    return yaml.safe_dump({"types": rows}, sort_keys=False)
 
 
 def regions() -> str:

@@ -52,7 +52,7 @@ class Step:
 def steps(rules: Iterable[Rule]) -> tuple[Step, ...]:
     """The fields of these rules, each after those that it depends on."""
     found = [Step(rule.name, fill) for rule in rules for fill in rule.fills]
-    return (*sorted(found, key=_stage), *(Step(POD_SECURITY, fill, _IS_RESTRICTED) for fill in RESTRICTED))
+    return (*sorted(found, key=_stage), *(Step(POD_SECURITY, fill, "variables.restricted") for fill in RESTRICTED))
 
 
 def _stage(one: Step) -> int:
@@ -60,8 +60,11 @@ def _stage(one: Step) -> int:
     return 2 if one.rule == TOPOLOGY else int(one.fill.field != QUEUE and QUEUE not in one.fill.value)
 
 
+NOTES: Final = f"(has({O}.metadata.annotations) ? {O}.metadata.annotations : {{}})"
 VARIABLES: Final = {
-    "queued": f"params.data.queues == 'true' && ({KIND} in {_JOBS} || {literal(QUEUE)} in variables.labels)"
+    "notes": NOTES,
+    "restricted": _IS_RESTRICTED,
+    "queued": f"params.data.queues == 'true' && ({KIND} in {_JOBS} || {literal(QUEUE)} in variables.labels)",
 }
 """Beside the shared variables: a job is `queued` that gets its queue by default."""
 
@@ -93,9 +96,10 @@ def _filled(found: Iterable[Step]) -> list[Step]:
 
 
 def parameters(found: Iterable[Step]) -> dict[str, str]:
-    """What the policy finds in `params.data`: of each field its number, a kind, its place, and what a user is shown."""
+    """What the policy finds in `params.data`: of each field its number, a kind, its place and name, with `+` if it is a
+    list that grows, and what a user is shown."""
     lines = [
-        f"{number} {kind} {path} {shown(one.fill, paths[0])}"
+        f"{number} {kind} {path} {one.fill.field}{'+' * one.fill.appends} {shown(one.fill, paths[0])}"
         for number, one in enumerate(_filled(found))
         for kind, paths in one.fill.paths.items()
         for path in paths
@@ -109,10 +113,10 @@ def policy(found: Sequence[Step]) -> dict[str, Any]:
     deepest = max(len(path.split(".")) for one in ours for paths in one.fill.paths.values() for path in paths)
     places = {f"places{number + 1}": _deeper(number) for number in range(deepest)}
     places_of = f"variables.places{deepest}"
-    values = {f"value{number}": _values(places_of, number, one) for number, one in enumerate(ours)}
+    stages = groupby(enumerate(ours), lambda numbered: _stage(numbered[1]))
+    values = {f"values{turn}": _values(places_of, numbered) for turn, (_, numbered) in enumerate(stages)}
     declared = variables.declared({**VARIABLES, **_FIRST, **places, **values})
-    stages = groupby(range(len(ours)), lambda number: _stage(ours[number]))
-    mutations = [_CLEARED, *(_mutation(numbers) for _, numbers in stages)]
+    mutations = [_CLEARED, *map(_mutation, values)]
     spec = {
         # What is not filled in is refused by its rule: nothing depends on the policy.
         "failurePolicy": "Ignore",
@@ -164,23 +168,20 @@ def notice(found: Sequence[Step]) -> tuple[dict[str, Any], dict[str, Any]]:
 
 _OF_TEAMS: Final = {"namespaceSelector": {"matchExpressions": [{"key": TEAM, "operator": "Exists"}]}}
 _POINTER: Final = f"/metadata/annotations/{NOTE.replace('/', '~1')}"
-NOTES: Final = f"(has({O}.metadata.annotations) ? {O}.metadata.annotations : {{}})"
-
-
-_CLEARED: Final = f"'{NOTE}' in {NOTES} ? [JSONPatch{{op: 'remove', path: '{_POINTER}'}}] : []"
+_CLEARED: Final = f"'{NOTE}' in variables.notes ? [JSONPatch{{op: 'remove', path: '{_POINTER}'}}] : []"
 """A copy of an object brings the annotation of its original."""
 
 
-def _mutation(numbers: Iterable[int]) -> str:
-    """The patches of the values of these fields, and the names of the fields in the annotation."""
+def _mutation(values: str) -> str:
+    """The patches of a variable with values of fields, and the names of the fields in the annotation."""
     return (
-        f"[{' + '.join(f'variables.value{number}' for number in numbers)}].map(vs, vs.size() == 0 ? [] : "
+        f"[variables.{values}].map(vs, vs.size() == 0 ? [] : "
         f"vs.filter(v, v[0][{_MADE}]).map(v, string(v[0][{_AT}])).distinct().map(a, "
         "JSONPatch{op: 'add', path: a, value: {}}) + "
-        f"vs.map(v, JSONPatch{{op: 'add', path: v[0][{_AT}] + v[1], value: v[2]}}) + ({NOTES}.size() > 0 ? [] : "
-        "[JSONPatch{op: 'add', path: '/metadata/annotations', value: {}}]) + "
-        f"[JSONPatch{{op: 'add', path: '{_POINTER}', value: {NOTES}.filter(k, k == '{NOTE}')"
-        f".map(k, string({NOTES}[k]) + '; ').join('') + "
+        f"vs.map(v, JSONPatch{{op: 'add', path: v[0][{_AT}] + v[1], value: v[2]}}) + "
+        "(variables.notes.size() > 0 ? [] : [JSONPatch{op: 'add', path: '/metadata/annotations', value: {}}]) + "
+        f"[JSONPatch{{op: 'add', path: '{_POINTER}', value: variables.notes.filter(k, k == '{NOTE}')"
+        ".map(k, string(variables.notes[k]) + '; ').join('') + "
         f"vs.map(v, string(v[0][{_FIELD}][3])).distinct().join('; ')}}])[0]"
     )
 
@@ -198,13 +199,14 @@ def _resource_rules(found: Iterable[Step]) -> list[dict[str, Any]]:
 
 
 _FIELD, _AT, _HOLDER, _TEMPLATE, _MADE = range(5)
-"""Of a place: number, kind, path and name of its field, JSON pointer of its holder, the holder `s`, the pod template
-`t` above it, and whether the holder is to be made."""
+"""Of a place: of its field the number, the name, the path, what a user is shown and whether it grows; JSON pointer of
+its holder, the holder `s`, the pod template `t` above it, and whether the holder is to be made."""
 _NAME: Final = "p.replace('[]', '').replace('{}', '').replace('+', '')"
 _FIRST: Final = {
-    "places0": f"params.data.defaults.split('\\n').map(l, l.split(' ', 4)).filter(f, f[1] == {KIND}).map(f, "
-    f"[dyn([dyn(f[0]), dyn(f[1]), dyn(f[2].split('.').map(p, [{_NAME}].map(n, [n, p.replace(n, '')])[0])), "
-    f"dyn(f[3])]), dyn(''), {O}, {O}, dyn(false)])"
+    "places0": f"params.data.defaults.split('\\n').map(l, l.split(' ', 5)).filter(f, f[1] == {KIND}).map(f, "
+    "[dyn([dyn(f[0]), dyn(f[3].replace('+', '')), "
+    f"dyn(f[2].split('.').map(p, [{_NAME}].map(n, [n, p.replace(n, '')])[0])), dyn(f[4]), "
+    f"dyn(f[3].endsWith('+'))]), dyn(''), {O}, {O}, dyn(false)])"
 }
 """Places where the fields of the kind may be, before the first part of their path."""
 
@@ -212,34 +214,34 @@ _FIRST: Final = {
 def _deeper(number: int) -> str:
     """The same places after one more part of each path, which ends earlier or is written as in `Fill.paths`."""
 
-    def place(at: str, holder: str, made: str = "false") -> str:
-        template = f"p[0] == 'metadata' ? x[{_HOLDER}] : x[{_TEMPLATE}]"
-        return f"[x[{_FIELD}], dyn(x[{_AT}] + '/' + p[0]{at}), dyn({holder}), {template}, dyn({made})]"
-
-    below = f"x[{_HOLDER}][p[0]]"
+    below, escaped = f"x[{_HOLDER}][p[0]]", "string(k).replace('~', '~0').replace('/', '~1')"
+    template = f"p[0] == 'metadata' ? x[{_HOLDER}] : x[{_TEMPLATE}]"
+    # Pointer below that of the holder, what is there, and whether it is to be made.
     deeper = (
-        f"!(p[0] in x[{_HOLDER}]) ? (p[1] == '+' ? [{place('', '{}', 'true')}] : []) : "
-        f"p[1] in ['', '+'] ? [{place('', below)}] : "
-        f"(p[1] == '[]' ? lists.range({below}.size()).map(k, dyn(k)) : {below}.map(k, dyn(k))).map(k, "
-        + place(" + '/' + string(k).replace('~', '~0').replace('/', '~1')", f"{below}[k]")
-        + ")"
+        f"!(p[0] in x[{_HOLDER}]) ? (p[1] == '+' ? [[dyn(''), dyn({{}}), dyn(true)]] : []) : "
+        f"p[1] in ['', '+'] ? [[dyn(''), {below}, dyn(false)]] : "
+        f"(p[1] == '[]' ? lists.range({below}.size()).map(k, dyn(k)) : {below}.map(k, dyn(k)))"
+        f".map(k, [dyn('/' + {escaped}), {below}[k], dyn(false)])"
     )
+    place = f"[x[{_FIELD}], dyn(x[{_AT}] + '/' + p[0] + y[0]), y[1], {template}, y[2]]"
     return (
         f"variables.places{number}.map(x, x[{_FIELD}][2].size() <= {number} ? [x] : [x[{_FIELD}][2][{number}]]"
-        f".map(p, {deeper})[0]).flatten()"
+        f".map(p, ({deeper}).map(y, {place}))[0]).flatten()"
     )
 
 
-def _values(places: str, number: int, one: Step) -> str:
-    """What a field gets in each of its places: a list of the place, the pointer below its holder, and the value;
+def _values(places: str, numbered: Iterable[tuple[int, Step]]) -> str:
+    """What fields get in each of their places: a list of the place, the pointer below its holder, and the value;
     nothing if the field is there, unless it is a list that grows."""
-    fill, name = one.fill, literal(one.fill.field)
-    pointer = literal("/" + fill.field.replace("~", "~0").replace("/", "~1"))
-    given, absent = f"[[dyn(x), dyn({pointer}), w]]", f"!({name} in s) && "
-    if fill.appends:
-        given, absent = f"({name} in s ? w.map(v, [dyn(x), dyn({pointer} + '/-'), v]) : {given})", ""
-    when = " && ".join(f"({each})" for each in (one.condition, fill.when) if each != "true") or "true"
+    field, name, grows = f"x[{_FIELD}]", f"x[{_FIELD}][1]", f"x[{_FIELD}][4]"
+    chain = ""
+    for number, one in numbered:
+        when = " && ".join(f"({each})" for each in (one.condition, one.fill.when) if each != "true")
+        given = f"[dyn({one.fill.value})]" + ".filter(w, w.size() > 0)" * one.fill.appends
+        chain += f"n == '{number}' ? ({when} ? {given} : []) : " if when else f"n == '{number}' ? {given} : "
+    pointer = f"'/' + {name}.replace('~', '~0').replace('/', '~1')"
+    patched = f"{name} in s ? w.map(v, [dyn(x), dyn({pointer} + '/-'), v]) : [[dyn(x), dyn({pointer}), w]]"
     return (
-        f"{places}.filter(x, x[{_FIELD}][0] == '{number}').map(x, [x[{_HOLDER}]].map(s, [x[{_TEMPLATE}]].map(t, "
-        f"{absent}{when} ? [dyn({fill.value})].map(w, {given})[0] : [])[0])[0]).flatten()"
+        f"{places}.map(x, [x[{_HOLDER}]].map(s, [x[{_TEMPLATE}]].map(t, [{field}[0]].map(n, "
+        f"({name} in s && !{grows} ? [] : {chain}[]).map(w, {patched}).flatten())[0])[0])[0]).flatten()"
     )

@@ -28,10 +28,11 @@ _TOLERATIONS: Final = Fill(
     paths=SPEC_PATHS,
     field="tolerations",
     appends=True,
-    # The first of several: Kueue assigns one, and all of them have the taint of a GPU.
-    value=f"{_OFFERING}[0].taints.filter(t, {_MISSING}).map(t, {_TOLERATION})",
-    when=f"{placement.ASKS} && [{_OFFERING}].exists(ps, ps.size() > 0 && !ps.exists(p, {placement.TOLERATED}) && "
-    f"(ps.size() == 1 || variables.queued || {placement.NAMED}))",
+    # Of the first of several: Kueue assigns one, and all of them have the taint of a GPU. Nothing where none is meant.
+    value=f"[{_OFFERING}].map(ps, ps.size() > 0 && !ps.exists(p, {placement.TOLERATED}) && "
+    f"(ps.size() == 1 || variables.queued || {placement.NAMED}) "
+    f"? ps[0].taints.filter(t, {_MISSING}).map(t, {_TOLERATION}) : [])[0]",
+    when=placement.ASKS,
 )
 
 

@@ -74,9 +74,10 @@ TOLERATES: Final = (
     f"(o.key == t.key && ({_ANY} || (has(o.value) ? o.value : '') == t.value))))"
 )
 ADDED_LATER: Final = (
-    # Kueue adds the tolerations of its flavor to a job, all but that of the GPU; the API server adds just that one to a
+    # Kueue adds the tolerations of its flavor to a job, all but OF_PODS; the API server adds just that of the GPU to a
     # pod that requests whole GPUs (admission plugin ExtendedResourceToleration), before it evaluates the rules.
-    f"(variables.queued ? t.key != '{keys.GPU}' : ({KIND} != 'Pod' && t.key == '{keys.GPU}' && {_ASKS_WHOLE}))"
+    f"(variables.queued ? !(t.key in {list(keys.OF_PODS)}) : "
+    f"({KIND} != 'Pod' && t.key == '{keys.GPU}' && {_ASKS_WHOLE}))"
 )
 TOLERATED: Final = f"p.taints.all(t, {ADDED_LATER} || (has(s.tolerations) && {TOLERATES}))"
 """Whether pod `s` tolerates every taint of pool `p`, or will get the missing tolerations (kubernetes.io, "Taints and

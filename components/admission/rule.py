@@ -57,7 +57,7 @@ class Fill:
         right: What replaces it, `null` to remove it; `value` if empty.
         removes: Names of fields of `s` that have to go, a list; the field is filled in if there are any. Only a file is
             changed so.
-        appends: Whether the field is a list that grows by `value`.
+        appends: Whether the field is a list that grows by `value`, which may be empty.
         of_server: Whether the API server fills it in as well.
     """
 

@@ -60,7 +60,7 @@ def node_overlay(spec: PoolSpec) -> dict[str, Any]:
 
 
 def _extra(spec: PoolSpec) -> dict[str, int]:
-    known = {keys.GPU: spec.gpu_count, keys.EFA: spec.efa_count}
+    known = {keys.GPU: spec.instance_types[0].counted_gpus, keys.EFA: spec.efa_count}
     return {name: count for name, count in spec.resources.items() if known.get(name) != count}
 
 
@@ -104,11 +104,16 @@ def requirements(spec: PoolSpec) -> list[dict[str, Any]]:
     """Requirements for instances of the pool, sorted by key. Reserved pools use only their reservation."""
     allowed = {
         keys.CAPACITY_TYPE: [_CAPACITY_TYPES[spec.market]],
-        "kubernetes.io/arch": [_ARCHES[spec.arch]],
+        keys.ARCH: [_ARCHES[spec.arch]],
         "kubernetes.io/os": ["linux"],
         "node.kubernetes.io/instance-type": sorted(kind.name for kind in spec.instance_types),
         "topology.kubernetes.io/zone": list(spec.zones),
     }
+    wanted = spec.settings.instance_requirements
+    if wanted is not None and wanted.families:
+        allowed["karpenter.k8s.aws/instance-family"] = sorted(wanted.families)
+    if wanted is not None and wanted.generations:
+        allowed["karpenter.k8s.aws/instance-generation"] = sorted(map(str, wanted.generations))
     return [{"key": key, "operator": "In", "values": values} for key, values in sorted(allowed.items())]
 
 

@@ -81,7 +81,7 @@ def _options(spec: PoolSpec) -> dict[str, str]:
 def _resources(spec: PoolSpec) -> dict[str, str]:
     """Resources that the autoscaler can't derive from the instance type. It knows the number of GPUs, unless they are
     partitioned or shared."""
-    known = {keys.GPU: spec.gpu_count}
+    known = {keys.GPU: spec.instance_types[0].counted_gpus}
     resources = {name: str(count) for name, count in spec.resources.items() if known.get(name) != count}
     if spec.gpu and keys.GPU not in spec.resources:
         resources[keys.GPU] = "0"

@@ -58,4 +58,8 @@ def shape(entry: Mapping[str, Any]) -> dict[str, Any]:
         memory = gpu["MemoryInfo"]["SizeInMiB"]
         model = gpus.by_ec2(gpu["Name"], memory)
         row |= {"gpus": gpu["Count"], "gpu_memory_mib": memory, "gpu_name": model.name if model else None}
+        if not gpu["Count"]:
+            row |= {"gpus": gpu["LogicalGpuCount"], "gpu_part": gpu["GpuPartitionSize"]}
+    for device in entry.get("NeuronInfo", {}).get("NeuronDevices", ()):
+        row["neuron_devices"] = device["Count"]
     return row

@@ -1,6 +1,5 @@
 """Capacity and allocatable resources of an instance type's nodes, and what EC2 sells in a region."""
 
-import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
@@ -113,37 +112,22 @@ def karpenter_labels(kind: InstanceType) -> dict[str, str]:
         "node.kubernetes.io/instance-type": kind.name,
         f"{_LABEL}family": family,
         f"{_LABEL}size": size,
-        f"{_LABEL}category": _category(family),
-        f"{_LABEL}generation": _generation(family),
+        f"{_LABEL}category": kind.category,
+        f"{_LABEL}generation": str(kind.generation),
         f"{_LABEL}cpu": str(kind.vcpus),
         f"{_LABEL}memory": str(kind.memory_mib),
         f"{_LABEL}network-bandwidth": str(kind.network_mbps),
     }
     if kind.gpus and kind.gpu_name:
         labels |= {
-            f"{_LABEL}gpu-name": gpus.get(kind.gpu_name).ec2_name.lower(),
+            f"{_LABEL}gpu-name": gpus.get(kind.gpu_name).ec2_name.lower().replace(" ", "-"),
             f"{_LABEL}gpu-manufacturer": "nvidia",
-            f"{_LABEL}gpu-count": str(kind.gpus),
+            f"{_LABEL}gpu-count": str(kind.counted_gpus),
             f"{_LABEL}gpu-memory": str(kind.gpu_memory_mib),
         }
     if kind.nvme_gb:
         labels[f"{_LABEL}local-nvme"] = str(kind.nvme_gb)
     return labels
-
-
-def _generation(family: str) -> str:
-    """The first number of a family: 7 of m7i, 5 of p5en."""
-    return re.sub(r"^\D*(\d+).*$", r"\1", family)
-
-
-def _category(family: str) -> str:
-    """The letters before the generation: `m` of m7i, `p` of p5en, `inf` of inf2."""
-    letters = ""
-    for letter in family:
-        if letter.isdigit():
-            break
-        letters += letter
-    return letters
 
 
 # What EC2 sells in a region, as a file for Karpenter: the instance types of the catalog and their prices.
@@ -170,7 +154,7 @@ def _type(kind: InstanceType, offered: Mapping[str, Decimal]) -> dict[str, Any]:
         "memoryMiB": kind.usable_memory_mib,
         "maxPods": kind.max_pods,
         "nvmeGB": kind.nvme_gb,
-        "gpus": kind.gpus,
+        "gpus": kind.counted_gpus,
         "efa": kind.efa_interfaces,
         "kubeReservedMillis": kind.vcpus * 1000 - kind.allocatable_cpu_millis,
         "kubeReservedMiB": instances.RESERVED_MIB,

@@ -118,7 +118,7 @@ def find(job: Job, team: str, every: Sequence[Place], types: Mapping[str, str]) 
     Raises:
         NoPlaceError: It can't run: no such GPU, no share of the team, or larger than what the team or a node has.
     """
-    kind = [one for one in every if bool(one.parts) == bool(job.gpu_millis)]
+    kind = [one for one in every if (bool(one.parts) if job.gpu_millis else one.spec.plain)]
     if not kind:
         msg = f"the stack has no pool {'with' if job.gpu_millis else 'without'} GPUs for teams"
         raise NoPlaceError(msg)
@@ -200,7 +200,8 @@ def _models(word: str) -> set[str]:
     if kind is not None and kind.gpu_name:
         return {kind.gpu_name}
     model, memory = _named(word)
-    found = (name for name, one in gpus.GPUS.items() if model in (_named(one.ec2_name)[0], _named(one.accelerator)[0]))
+    whole = {name: one for name, one in gpus.GPUS.items() if one.whole}
+    found = (name for name, one in whole.items() if model in (_named(one.ec2_name)[0], _named(one.accelerator)[0]))
     return {name for name in found if None in (memory, _named(name)[1]) or memory == _named(name)[1]}
 
 

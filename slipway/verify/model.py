@@ -62,7 +62,7 @@ def of_model(platform: Platform, deadline: int, uri: str = URI) -> list[ModelPro
     if kserve is None or RUNTIME not in kserve.runtimes:
         return []
     for team, settings in sorted(platform.teams.items()):
-        pool = cheapest(settings, {name: each for name, each in pools.items() if each.gpu is None})
+        pool = cheapest(settings, {name: each for name, each in pools.items() if each.plain})
         spaces = [name for name, space in settings.namespaces_of(team).items() if space.purpose in SERVES]
         if settings.retired or pool is None or not spaces:
             continue

@@ -38,7 +38,7 @@ def of_queues(platform: Platform, deadline: int) -> Rivals | None:
     if platform.addons.kueue is None:
         return None
     pools = resolve_all(platform)
-    without_gpus = {name: pool for name, pool in pools.items() if pool.gpu is None}
+    without_gpus = {name: pool for name, pool in pools.items() if pool.plain}
     for team, settings in sorted(platform.teams.items()):
         pool = cheapest(settings, without_gpus) or cheapest(settings, pools)
         if settings.retired or pool is None:

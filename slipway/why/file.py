@@ -134,7 +134,9 @@ def usable(manifest: Object, group: PodSet, target: Target) -> dict[str, list[Pr
 def with_tolerations(manifest: Object, spec: Object, target: Target) -> dict[str, Any]:
     """The spec with the tolerations that Kueue and the API server add (`components.admission.placement`)."""
     if is_queued(manifest, target):
-        added = [one.manifest for pool in target.pools.values() for one in pool.tolerations if one.key != keys.GPU]
+        added = [
+            one.manifest for pool in target.pools.values() for one in pool.tolerations if one.key not in keys.OF_PODS
+        ]
     else:
         added = []
     # Kueue looks at a template, to which the API server adds nothing, and at a pod of its own as the server made it.

@@ -216,7 +216,9 @@ def _change(fill: Fill, at: Path, holder: Object, env: Mapping[str, Any], rule: 
                 yield from (Change((*at, name), None, holder[name], rule) for name in gone)
             return
         if not present and cel.compiled(fill.when)(env) is True:
-            yield Change((*at, fill.field), cel.compiled(fill.value)(env), None, rule)
+            value = cel.compiled(fill.value)(env)
+            if value or not fill.appends:
+                yield Change((*at, fill.field), value, None, rule)
         elif present and fill.appends and cel.compiled(fill.when)(env) is True:
             for one in cel.compiled(fill.value)(env):
                 yield Change((*at, fill.field), one, holder[fill.field], rule, appended=True)

@@ -66,8 +66,8 @@ def refresh(name: str) -> str:
 
 
 def _days(node: Mapping[str, Any]) -> Iterator[date]:
-    """Each `date` of a document, at its top or beside an entry."""
-    day = node.get("date")
+    """Each `date` of a document, at its top or beside an entry, or the day on which that was still the newest."""
+    day = node.get("newestOn", node.get("date"))
     if day is not None:
         yield day if isinstance(day, date) else date.fromisoformat(day)
     for value in node.values():

@@ -28,6 +28,8 @@ class GpuModel:
     """Value of the node label `accelerator`: `nvidia-a100` for both variants of the A100."""
     mig: Literal["none", "reboot", "live"]
     """Whether it supports Multi-Instance GPU, and whether the node must reboot to enable it."""
+    whole: bool
+    """Whether it is one, and not what EC2 sells as a part of one."""
     pci_ids: tuple[str, ...]
     """Device and vendor ID as in mig-parted's `device-filter`."""
 
@@ -48,6 +50,7 @@ GPUS: Final[Mapping[str, GpuModel]] = MappingProxyType(
             architecture=entry["architecture"],
             accelerator=entry["accelerator"],
             mig=entry["mig"],
+            whole=entry.get("whole", True),
             pci_ids=tuple(entry["pci"]),
         )
         for name, entry in _DOCUMENT["gpus"].items()

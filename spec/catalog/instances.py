@@ -1,5 +1,6 @@
 """EC2 instance types that Slipway's pools may use."""
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
@@ -7,6 +8,7 @@ from difflib import get_close_matches
 from types import MappingProxyType
 from typing import Any, Final, Literal
 
+from spec.catalog import own_types
 from spec.catalog.document import Source, load, source
 
 _EC2: Final = load("ec2-types.json")
@@ -15,6 +17,8 @@ SOURCES: Final[tuple[Source, ...]] = (source(_EC2), source(_KARPENTER))
 OFFERING_REGIONS: Final = frozenset(_EC2["regions"])
 """Regions whose offered types are known; about other regions nothing is known."""
 
+NEURON: Final = "aws.amazon.com/neuron"
+"""Extended resource of AWS's Neuron device plugin (karpenter-provider-aws v1.15.2, pkg/apis/v1/labels.go)."""
 # What Karpenter reserves on every node (karpenter-provider-aws v1.14.1, pkg/providers/instancetype/types.go): 7.5
 # percent of memory for the hypervisor and the operating system, 100 MiB before the kubelet evicts, and kube-reserved of
 # 255 MiB and 11 MiB a pod. The result equals the pages of Karpenter's documentation for all 18 types that were
@@ -43,6 +47,10 @@ class InstanceType:
     """Key into `spec.catalog.gpus`: `A100-40GB`."""
     gpu_memory_mib: int
     """Memory of one GPU."""
+    counted_gpus: int
+    """GPUs that EC2 counts, and Karpenter and Cluster Autoscaler with it: 0 if the type has a part of one."""
+    neuron_devices: int
+    """Accelerators of Trainium or Inferentia, each a resource `NEURON`."""
     efa_interfaces: int
     """Maximum number of Elastic Fabric Adapters, one on each of `efa_cards`."""
     efa_cards: tuple[int, ...]
@@ -67,13 +75,23 @@ class InstanceType:
     """IDs of the zones that offer it, by region, for `OFFERING_REGIONS`."""
 
     @property
+    def category(self) -> str:
+        """Karpenter's label `instance-category`: `m` of m7i, `p` of p5en, `inf` of inf2."""
+        return re.split(r"\d", self.family, maxsplit=1)[0]
+
+    @property
+    def generation(self) -> int:
+        """Karpenter's label `instance-generation`: 7 of m7i, 5 of p5en."""
+        return int(re.sub(r"^\D*(\d+).*$", r"\1", self.family))
+
+    @property
     def regions(self) -> frozenset[str]:
         """Regions known to offer it. A region outside `OFFERING_REGIONS` may offer it as well: ask `offered_in`."""
         return frozenset(self.zone_ids)
 
     def offered_in(self, region: str) -> bool | None:
-        """Whether a region offers the type; None if nothing is known about the region."""
-        return region in self.zone_ids if region in OFFERING_REGIONS else None
+        """Whether a region offers the type; None if nothing is known about the region, or the type."""
+        return region in self.zone_ids if self.zone_ids and region in OFFERING_REGIONS else None
 
     @property
     def allocatable_cpu_millis(self) -> int:
@@ -102,7 +120,7 @@ class InstanceType:
 def of(name: str, shape: Mapping[str, Any], zone_ids: Mapping[str, list[str]]) -> InstanceType:
     """The type of a row of `ec2-types.json`, or of one that is made as they are."""
     karpenter = _KARPENTER["types"].get(name, {})
-    price = karpenter.get("usd_per_hour")
+    price = karpenter.get("usd_per_hour", shape.get("usd_per_hour"))
     without_efa = shape.get("cards_without_efa", ())
     return InstanceType(
         name=name,
@@ -113,6 +131,8 @@ def of(name: str, shape: Mapping[str, Any], zone_ids: Mapping[str, list[str]]) -
         gpus=shape.get("gpus", 0),
         gpu_name=shape.get("gpu_name"),
         gpu_memory_mib=shape.get("gpu_memory_mib", 0),
+        counted_gpus=0 if "gpu_part" in shape else shape.get("gpus", 0),
+        neuron_devices=shape.get("neuron_devices", 0),
         efa_interfaces=shape["efa_interfaces"],
         efa_cards=tuple(c for c in range(shape["network_cards"]) if shape["efa_interfaces"] and c not in without_efa),
         network_cards=shape["network_cards"],
@@ -131,8 +151,14 @@ def of(name: str, shape: Mapping[str, Any], zone_ids: Mapping[str, list[str]]) -
 
 
 _PLACES: Final = {name: group["zone_ids"] for group in _EC2["offerings"].values() for name in group["types"]}
+_OWN: Final = own_types.given(known=_EC2["types"])
+OWN_SOURCES: Final[Mapping[str, Source]] = {name: source(row) for name, row in _OWN.items()}
+"""Where a user took the facts of a type from that the tables lack."""
 ALL: Final[Mapping[str, InstanceType]] = MappingProxyType(
-    {name: of(name, shape, _PLACES[name]) for name, shape in _EC2["types"].items()}
+    {
+        name: of(name, shape, _PLACES.get(name, shape.get("zone_ids", {})))
+        for name, shape in sorted({**_EC2["types"], **_OWN}.items())
+    }
 )
 """All types by name, sorted."""
 

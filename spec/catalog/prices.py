@@ -83,9 +83,9 @@ class Book:
         if self.region != REGION:
             return None
         known = instances.find(name)
-        if known is None:
+        if known is None or known.usd_per_hour is None:
             return _others().get(name)
-        return None if known.usd_per_hour is None else Price(known.usd_per_hour, "hour", ON_DEMAND_SOURCE)
+        return Price(known.usd_per_hour, "hour", instances.OWN_SOURCES.get(name, ON_DEMAND_SOURCE))
 
 
 def read(document: Mapping[str, Any]) -> Book:
@@ -116,7 +116,7 @@ def _prices(entries: Mapping[str, Any]) -> Mapping[str, Price]:
 
 @cache
 def _others() -> Mapping[str, Price]:
-    """Prices of types that no pool can have."""
+    """Prices of types that are not in the catalog, which a user may add."""
     document = load("on-demand.json")
     of_all = source(document)
     return {name: Price(Decimal(usd), "hour", of_all) for name, usd in document["usd_per_hour"].items()}

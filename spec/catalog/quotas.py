@@ -43,6 +43,8 @@ def vcpu_key(instance_type: str, *, spot: bool) -> str | None:
         if not spot:
             return "p"
         return {"4": "p-spot", "3": "p-spot", "2": "p-spot", "5": "p5-spot"}.get(generation)
+    if letters in ("inf", "trn"):
+        return f"{letters}-spot" if spot else letters
     if letters in _G:
         return "g-spot" if spot else "g"
     if letters[:1] in _STANDARD:

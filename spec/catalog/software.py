@@ -46,6 +46,7 @@ class Software:
         name: Name of the chart or project.
         version: Exact version, in the publisher's spelling (with `v` or without).
         released: Date of the release.
+        newest_on: Day on which it was still the newest release, if somebody looked since.
         source: Where version and date were read.
         namespace: Namespace that the platform makes for it; None if it has no pods or runs in `kube-system`.
         node_software: What needs its node, such as a node agent, as kind/name: the repository of its image, or the
@@ -62,6 +63,7 @@ class Software:
     version: str
     released: date
     source: str
+    newest_on: date | None = None
     namespace: OwnNamespace | None = None
     node_software: dict[str, str] = field(default_factory=dict)
     repositories: list[str] = field(default_factory=list)
@@ -114,7 +116,7 @@ class _Rows(dict[str, Row]):
 _KEYS: Final[Mapping[str, str]] = MappingProxyType({"released": "date"})
 """Names of fields in the file, where they aren't the field's own in camel case."""
 _PARTS: Final[Mapping[str, type[Any]]] = MappingProxyType({"namespace": OwnNamespace, "budget": Budget})
-_TYPES: Final[Mapping[str, type]] = MappingProxyType({"date": date, "repositories": list})
+_TYPES: Final[Mapping[str, type]] = MappingProxyType({"date": date, "newestOn": date, "repositories": list})
 _MAPS: Final = ("images", "node_software", "queued_kinds", "selects", "team_kinds")
 
 

@@ -21,6 +21,12 @@ MIG: Final = mig.resource_name("")
 GPU: Final = gpus.DEVICE
 """Label `true` and taint `true:NoSchedule` of GPU nodes, and the resource of a whole GPU, or of a share of it where
 pods share GPUs."""
+ARCH: Final = "kubernetes.io/arch"
+"""Label of every node, and taint `arm64:NoSchedule` of arm64 nodes, which GKE gives its own as well: a pod says by its
+toleration that its images are built for arm64 (cloud.google.com/kubernetes-engine, "Deploy Autopilot workloads on Arm
+architecture" and "Prepare an Arm workload", read 2026-11)."""
+OF_PODS: Final = (GPU, ARCH)
+"""Taints that only a pod's own tolerations are for: Kueue adds those of all others."""
 ACCELERATOR: Final = "accelerator"
 """Label of GPU nodes: `nvidia-a100`."""
 GPU_COUNT: Final = "gpu-count"

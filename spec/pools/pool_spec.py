@@ -124,6 +124,11 @@ class PoolSpec:
         return self.instance_types[0].arch
 
     @property
+    def plain(self) -> bool:
+        """Whether any image runs on it that needs no GPU: it has none, and its nodes are not arm64."""
+        return self.gpu is None and self.arch == "x86_64"
+
+    @property
     def zone_letters(self) -> tuple[str, ...]:
         """Letters of its zones, the keys of the network's subnets."""
         return tuple(zone_letter(zone) for zone in self.zones)

@@ -6,6 +6,7 @@ from types import MappingProxyType
 from typing import Final, Protocol, TypeVar
 
 from spec.catalog import gpus, instances, mig
+from spec.catalog.amis import Arch
 from spec.catalog.gpus import GpuModel
 from spec.pools import keys
 from spec.pools.keys import config_name
@@ -56,7 +57,7 @@ def _resolve(name: str, of: str, pool: Pool, place: Place) -> PoolSpec:
         kubernetes=pool.version or place.version,
         ami_release=pool.ami_release or _release(pool, place),
         labels=_sorted(_labels(of, pool, gpu, gpu_count, geometry, sharing)),
-        taints=tuple(sorted(_taints(of, pool, gpu))),
+        taints=tuple(sorted(_taints(of, pool, gpu, kinds[0].arch))),
         resources=_sorted(_resources(gpu, gpu_count, geometry, sharing, efa_count)),
     )
 
@@ -114,13 +115,15 @@ def _labels(
     return labels
 
 
-def _taints(name: str, pool: Pool, gpu: GpuModel | None) -> list[Taint]:
+def _taints(name: str, pool: Pool, gpu: GpuModel | None, arch: Arch) -> list[Taint]:
     # The system pool has no taint by default: the controller of the Mountpoint for S3 add-on can't have a toleration
     # (aws/containers-roadmap#2676, open in 2025-09), and metrics-server and most charts have none for
     # CriticalAddonsOnly. `taints` of the pool can add that taint.
     taints = [Taint(key, taint.value, taint.effect) for key, taint in pool.taints.items()]
     if gpu is not None:
         taints += [Taint(keys.GPU, "true", NO_SCHEDULE), Taint(keys.POOL, name, NO_SCHEDULE)]
+    if arch == "arm64":
+        taints.append(Taint(keys.ARCH, arch, NO_SCHEDULE))
     if pool.dedicated:
         taints.append(Taint(keys.DEDICATED, keys.DEDICATED_VALUE, NO_SCHEDULE))
     return taints

@@ -5,6 +5,9 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
+from spec.catalog import instances
+from spec.catalog.amis import Arch
+from spec.catalog.instances import InstanceType
 from spec.settings.base import Day, Duration, Model, Name, WindowDuration, pattern
 
 
@@ -66,6 +69,34 @@ class Capacity(Model):
     fallbacks: tuple[Fallback, ...] = ()
     """Capacity to try next, in this order; Karpenter pools only. All have the pool's label and taints, and the pool's
     queue covers them."""
+
+
+class InstanceRequirements(Model):
+    """Instance types by family and generation: those of the catalog that meet all of it. Their names are required as
+    well, so that nothing runs that is not checked and priced."""
+
+    families: tuple[str, ...] = ()
+    """Families: `m7i`, `g6e`; any if empty."""
+    categories: tuple[str, ...] = ()
+    """Letters before the generation: `c`, `m`, `r`; any if empty."""
+    generations: tuple[int, ...] = ()
+    """Generations: 7 and 8 of m7i and c8g; any if empty."""
+    sizes: tuple[str, ...] = ()
+    """Sizes: `xlarge`, `2xlarge`; any if empty."""
+    arch: Arch = "x86_64"
+    """Processor architecture. Pods for `arm64` tolerate the taint `kubernetes.io/arch=arm64:NoSchedule`."""
+
+    def types(self, region: str | None) -> tuple[str, ...]:
+        """Names of the types, smallest first, without those that the region lacks."""
+        found = [
+            kind for kind in instances.ALL.values() if self._met(kind) and kind.offered_in(region or "") is not False
+        ]
+        return tuple(kind.name for kind in sorted(found, key=lambda kind: (kind.vcpus, kind.memory_mib, kind.name)))
+
+    def _met(self, kind: InstanceType) -> bool:
+        wanted = ((self.families, kind.family), (self.categories, kind.category), (self.generations, kind.generation))
+        given = (*wanted, (self.sizes, kind.name.partition(".")[2]), ((self.arch,), kind.arch))
+        return all(not allowed or value in allowed for allowed, value in given)
 
 
 class Disk(Model):

@@ -11,7 +11,7 @@ from typing import Any, get_args, get_origin
 
 from spec import clock
 from spec.settings.checks import CHECKS, Context, run
-from spec.settings.parts import Parts, beside_existing, collection, model, plain_map
+from spec.settings.parts import Parts, beside_existing, collection, model, plain_map, with_types
 from spec.settings.platform import Platform
 from spec.settings.problems import ConfigurationError, Problem, without_secrets
 from spec.settings.translate import unknown
@@ -49,7 +49,7 @@ def load(data: object, *, stack: str, today: date | None = None) -> Loaded:
     except RecursionError:
         problem = Problem(f"slipway:{KEY}", "settings nest only a few levels deep", "too many levels", "Fix the file.")
         raise ConfigurationError([problem], source) from None
-    parts, problems = validate_parts(beside_existing(plain))
+    parts, problems = validate_parts(with_types(beside_existing(plain)))
     context = Context(stack=stack, today=today or clock.today(), raw=plain, parts=parts)
     errors, warnings = run(CHECKS, context)
     problems += errors

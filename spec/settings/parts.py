@@ -14,6 +14,7 @@ from pydantic import BaseModel, TypeAdapter, ValidationError
 from spec import clock
 from spec.settings.addons import Addons
 from spec.settings.base import Name
+from spec.settings.capacity import InstanceRequirements
 from spec.settings.checks import CHECKS, Context, run
 from spec.settings.cluster import AddonName
 from spec.settings.pools import Pool
@@ -40,7 +41,8 @@ def alone(kind: type[_M], name: str, data: Mapping[str, Any], beside: Parts | No
         ConfigurationError: With every problem.
     """
     key, plain, parts = _COLLECTIONS[kind], plain_map(data), dict(beside or {})
-    entries, problems = collection({name: plain}, key, kind, may_be_empty=False)
+    whole = with_types({key: {name: plain}})
+    entries, problems = collection(whole[key], key, kind, may_be_empty=False)
     if entries:
         raw = {key: {name: plain}, **parts}
         errors, _ = run(CHECKS, Context(stack="", today=clock.today(), raw=raw, parts={**parts, key: entries}))
@@ -121,6 +123,18 @@ def beside_existing(data: Mapping[str, Any]) -> Mapping[str, Any]:
         **({} if "storage" in data else {"storage": {"enabled": False}}),
     }
     return overlay(under, data)
+
+
+def with_types(data: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The settings with the types that meet a pool's `instanceRequirements`, where it names none itself."""
+    found: dict[str, Any] = {}
+    for name, pool in _map(data, "pools").items():
+        given = pool.get("instanceRequirements") if isinstance(pool, Mapping) else None
+        wanted = model(given, (), InstanceRequirements)[0] if given and "instanceTypes" not in pool else None
+        region = _map(data, "account").get("region")
+        if wanted is not None and (types := wanted.types(region)):
+            found[name] = {"instanceTypes": list(types)}
+    return overlay(data, {"pools": found}) if found else data
 
 
 def _map(data: Any, key: str) -> Mapping[str, Any]:

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 from pydantic import ConfigDict, Field
 
 from spec.settings.base import LabelKey, LabelValue, Model
-from spec.settings.capacity import Capacity, Disk, Disruption, Mig, Sharing, Update
+from spec.settings.capacity import Capacity, Disk, Disruption, InstanceRequirements, Mig, Sharing, Update
 from spec.settings.presets import PRESETS
 
 REQUIRED_WITHOUT_PRESET = ("role", "provisioner", "instanceTypes", "max")
@@ -52,7 +52,9 @@ def _schema_without_preset(schema: dict[str, Any]) -> None:
         "enum": sorted(PRESETS),
         "description": "Defaults for this pool; every other key overrides one of them.",
     }
-    schema["anyOf"] = [{"required": ["preset"]}, {"required": list(REQUIRED_WITHOUT_PRESET)}]
+    by_name = list(REQUIRED_WITHOUT_PRESET)
+    by_family = ["instanceRequirements" if key == "instanceTypes" else key for key in by_name]
+    schema["anyOf"] = [{"required": keys} for keys in (["preset"], by_name, by_family)]
 
 
 class Pool(Model):
@@ -64,6 +66,8 @@ class Pool(Model):
     provisioner: Provisioner
     instance_types: Annotated[tuple[str, ...], Field(min_length=1, max_length=60)]
     """EC2 instance types, all with the same GPU model; Spot pools name at least three."""
+    instance_requirements: InstanceRequirements | None = None
+    """Types by family and generation, in place of `instanceTypes`; Karpenter pools only."""
     capacity: Capacity = Field(default_factory=Capacity)
     min: Annotated[int, Field(ge=0, le=1000)] = 0
     """Minimum number of nodes; Karpenter pools start from zero."""
@@ -116,6 +120,7 @@ class Pool(Model):
                 update={
                     "capacity": Capacity(market=one.market, reservation=one.reservation),
                     "instance_types": one.instance_types or self.instance_types,
+                    "instance_requirements": None if one.instance_types else self.instance_requirements,
                     "zones": one.zones or self.zones,
                     "max": one.max or self.max,
                     "capacity_buffer": 0,

@@ -19,14 +19,15 @@ UPGRADE_ADDRESSES: Final = 5
 
 
 def offering_ids(pool: Pool, region: str) -> frozenset[str] | None:
-    """IDs of the zones that a pool can use; None where the catalog knows nothing about the region.
+    """IDs of the zones that a pool can use; None where the catalog knows nothing about the region, or
+    about one of its types.
 
     A managed node group uses zones that offer all its types, because EKS refuses a subnet whose zone lacks one
     (eksctl-io/eksctl#6461: InvalidRequestException, "not supported in your requested Availability Zone"). Karpenter
     uses a zone that offers any of them.
     """
     kinds = [kind for name in pool.instance_types if (kind := instances.find(name)) is not None]
-    if region not in instances.OFFERING_REGIONS or not kinds:
+    if not kinds or any(kind.offered_in(region) is None for kind in kinds):
         return None
     ids: list[frozenset[str]] = [frozenset(kind.zone_ids.get(region, ())) for kind in kinds]
     return frozenset.intersection(*ids) if pool.provisioner is Provisioner.MANAGED else frozenset[str]().union(*ids)

@@ -100,8 +100,6 @@ def test_the_pack_accepts_the_program(name: str) -> None:
     }
     expected = {
         "other software": operators,
-        # The catalog doesn't know all add-on versions of Kubernetes 1.36.
-        "defaults": {("eks-core-addons-pinned/pinned", "not set")},
         "actions of rules": {("admission-security-denies/action", text) for text in ("['Warn', 'Audit']", "['Audit']")},
     }
     assert found <= expected.get(name, set())

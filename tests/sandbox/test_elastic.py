@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -120,6 +121,32 @@ def test_notebooks_that_come_one_by_one_use_all_shares_of_a_gpu_before_another_n
     assert len(set(nodes)) == 1
     elastic.client.create(pod("fifth", spec, requests), "test")
     assert running(elastic, "fifth")["spec"]["nodeName"] not in nodes
+
+
+def test_a_part_of_a_gpu_and_types_by_family_get_their_nodes_and_arm64_only_for_pods_that_say_so(
+    elastic: Elastic,
+) -> None:
+    """EC2 counts no GPU of g6f: Karpenter knows it by the NodeOverlay."""
+    part = {"role": "inference", "provisioner": "karpenter", "instanceTypes": ["g6f.large", "g6f.xlarge"], "max": 2}
+    wanted = {"families": ["m8g", "m9g"], "generations": [8], "sizes": ["large", "xlarge"], "arch": "arm64"}
+    made: dict[str, dict[str, Any]] = {"part": part, "arm": {"preset": "cpu", "instanceRequirements": wanted}}
+    specs = resolve_all(platform(made))
+    for spec in specs.values():
+        if not spec.managed:
+            elastic.pool(spec)
+    elastic.client.create(pod("piece", specs["part"], {GPU: "1"}), "test")
+    found = node_of(elastic, running(elastic, "piece"))
+    assert found["metadata"]["labels"][INSTANCE_TYPE] == "g6f.large"
+    assert found["status"]["capacity"][GPU] == "1"
+    refused = pod("amd64", specs["arm"], {"cpu": "1"})
+    refused["spec"].pop("tolerations")
+    elastic.client.create(refused, "test")
+    elastic.client.create(pod("graviton", specs["arm"], {"cpu": "1"}), "test")
+    node = node_of(elastic, running(elastic, "graviton"))
+    assert node["metadata"]["labels"][INSTANCE_TYPE] == "m8g.large"
+    assert node["metadata"]["labels"]["kubernetes.io/arch"] == "arm64"
+    event(elastic, "amd64", "did not tolerate taint")
+    assert not existing(elastic.client, Ref("v1", "Pod", "amd64", "default"))["spec"].get("nodeName")
 
 
 def test_mig_slices_fill_one_node_and_the_limit_refuses_a_second(elastic: Elastic) -> None:

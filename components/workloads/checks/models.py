@@ -29,7 +29,7 @@ def model_pools(runtime: Pod | str, target: Target) -> Sequence[PoolSpec]:
     known = (target.runtimes or {}).get(runtime)
     if known is None:
         return []
-    return [known.place.spec] if known.place else [pool for pool in target.pools.values() if pool.gpu is None]
+    return [known.place.spec] if known.place else [pool for pool in target.pools.values() if pool.plain]
 
 
 def model_problems(path: str, uri: str, pools: Sequence[PoolSpec]) -> Iterator[Problem]:

@@ -39,6 +39,28 @@ def types_exist(context: Context, pools: dict[str, Pool]) -> Iterator[Problem]:
                 yield Problem(path, "each type is listed once", given, "Remove one of the two.")
 
 
+def types_required(context: Context, pools: dict[str, Pool], account: Account) -> Iterator[Problem]:
+    """Requirements are of Karpenter's pools, in place of names, and some type meets them."""
+    families = {kind.family for kind in instances.ALL.values()}
+    for name, pool in pools.items():
+        wanted, path = pool.instance_requirements, f"pools.{name}.instanceRequirements"
+        if wanted is None:
+            continue
+        given = wanted.model_dump(exclude_defaults=True)
+        unknown = sorted(set(wanted.families) - families)
+        if pool.provisioner is Provisioner.MANAGED:
+            fix = "Name the types in instanceTypes, or use `provisioner: karpenter`."
+            yield Problem(path, "a managed pool has its types by name", given, fix)
+        elif "instanceTypes" in context.own_keys("pools", name):
+            yield Problem(path, "a pool has its types by name or by requirements", given, "Remove one of the two.")
+        elif unknown:
+            fix = f"Use some of {', '.join(sorted(families))}."
+            yield Problem(f"{path}.families", "the catalog must know the family", unknown, fix)
+        elif not wanted.types(account.region):
+            rule = f"a type of the catalog that {account.region} offers must meet them"
+            yield Problem(path, rule, given, "Name fewer conditions.")
+
+
 def types_offered(context: Context, pools: dict[str, Pool], account: Account) -> Iterator[Problem]:
     """Types are offered in the region. If several pools lack theirs, the region is probably the mistake: one problem,
     with the regions that offer all types."""
@@ -86,6 +108,11 @@ def types_alike(context: Context, pools: dict[str, Pool]) -> Iterator[Problem]:
         kinds = known_types(pool)
         path = f"pools.{name}.instanceTypes"
         accelerators = sorted({f"{kind.gpus} x {kind.gpu_name}" if kind.gpus else "no GPU" for kind in kinds})
+        neuron = [kind.name for kind in kinds if kind.neuron_devices]
+        if neuron:
+            # The chart neuron-helm-chart has AWS's plugin (github.com/aws-neuron/neuron-helm-charts, read 2026-11).
+            rule = f"the platform has no device plugin for {instances.NEURON}: no pod could request a Neuron device"
+            yield Problem(path, rule, neuron, "Use types with GPUs.")
         if len(accelerators) > 1:
             rule = "all types of a pool must have the same number of the same GPU"
             yield Problem(path, rule, accelerators, "Make a pool of each.")
@@ -94,6 +121,12 @@ def types_alike(context: Context, pools: dict[str, Pool]) -> Iterator[Problem]:
             yield Problem(path, rule, sorted({kind.arch for kind in kinds}), "Make a pool of each.")
         if pool.role is Role.SYSTEM and any(kind.gpus for kind in kinds):
             yield Problem(path, "the system pool must have no GPUs", accelerators, "Use a CPU type such as m7i.large.")
+        if pool.os == "bottlerocket" and any(kind.gpus > kind.counted_gpus for kind in kinds):
+            rule = "a part of a GPU needs a driver of NVIDIA vGPU, which no source finds in Bottlerocket"
+            yield Problem(f"pools.{name}.os", rule, pool.os, "Use `os: al2023`.")
+        if pool.role is Role.SYSTEM and any(kind.arch == "arm64" for kind in kinds):
+            rule = "the system pool must have x86_64 processors: not every controller has an image for arm64"
+            yield Problem(path, rule, list(pool.instance_types), "Use a type such as m7i.large.")
 
 
 def pods_addressed(context: Context, pools: dict[str, Pool], network: Network) -> Iterator[Problem]:
@@ -137,6 +170,19 @@ def markets(context: Context, pools: dict[str, Pool]) -> Iterator[Problem]:
         if capacity.market is not Market.RESERVED and capacity.reservation is not None:
             rule = "a reservation needs `market: reserved`"
             yield Problem(f"{path}.market", rule, str(capacity.market), "Use `market: reserved`, or remove it.")
+
+
+def types_sold(context: Context, pools: dict[str, Pool]) -> Iterator[Problem]:
+    """EC2 sells the types as the pool buys them. An On-Demand Capacity Reservation is of a type sold on demand."""
+    for name, pool in pools.items():
+        reservation = pool.capacity.reservation
+        market = str(pool.capacity.market)
+        if pool.capacity.market is Market.RESERVED:
+            market = "capacity-block" if reservation and reservation.kind == "capacity-block" else "on-demand"
+        for kind in known_types(pool):
+            if market not in kind.markets:
+                fix = f"Use a market of {kind.name}: {', '.join(sorted(kind.markets))}."
+                yield Problem(f"pools.{name}.capacity", f"EC2 must sell {kind.name} as {market}", market, fix)
 
 
 BLOCK: Final = 64

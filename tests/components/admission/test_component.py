@@ -67,10 +67,13 @@ def test_defaults_are_declared_from_kubernetes_1_36() -> None:
 
 
 def test_a_rule_that_is_off_fills_in_nothing() -> None:
-    spec = record(version="1.36", jobBounds=Action.OFF).of(MUTATING)["admission-defaults"].inputs["spec"]
-    texts = [one["expression"] for one in spec["variables"]]
-    assert any("queue-name" in text for text in texts)
-    assert not any("activeDeadlineSeconds" in text for text in texts)
+    def filled(**settings: Any) -> str:
+        (facts,) = record(version="1.36", **settings).of("kubernetes:core/v1:ConfigMap").values()
+        return str(facts.inputs["data"]["defaults"])
+
+    assert "activeDeadlineSeconds" in filled()
+    assert "queue-name" in filled(jobBounds=Action.OFF)
+    assert "activeDeadlineSeconds" not in filled(jobBounds=Action.OFF)
 
 
 def test_a_disabled_rule_declares_no_resource() -> None:

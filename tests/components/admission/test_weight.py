@@ -3,6 +3,7 @@
 import json
 from collections.abc import Callable
 from dataclasses import replace
+from itertools import product
 from typing import Any, Final
 
 import psutil
@@ -12,11 +13,12 @@ from components.admission import Rule, rules
 from components.admission.admission import binding, policy
 from components.admission.together import together
 from components.admission.variables import parameters
+from slipway.render.program import record_platform
 from spec.settings.admission import Action
 from tests.components.admission.samples import CONTEXT, job, on
 from tests.components.admission.test_on_server import TEAM, namespace, refusal, until_denied
 from tests.sandbox.plane import ControlPlane
-from tests.support.stacks import NAMES, recorded
+from tests.support.stacks import NAMES, platform_of
 
 KIB: Final = 1024
 POLICY: Final = ("ValidatingAdmissionPolicy", "MutatingAdmissionPolicy")
@@ -30,14 +32,18 @@ def weight(manifest: Any) -> int:
     return len(json.dumps(manifest))
 
 
-@pytest.mark.parametrize("stack", NAMES)
-def test_policies_of_a_stack_have_at_most_16_kib_each_and_120_together(stack: str) -> None:
+@pytest.mark.parametrize(("stack", "version"), list(product(NAMES, ("1.35", "1.36"))))
+def test_policies_of_a_stack_have_at_most_16_kib_each_and_120_together(stack: str, version: str) -> None:
+    """Kubernetes 1.36 has the policy that fills in fields as well."""
+    platform = platform_of(stack)
+    there = platform.model_copy(update={"cluster": platform.cluster.model_copy(update={"version": version})})
     found = {
         resource.name: weight(resource.inputs.plain)
-        for resource in recorded(stack)
+        for resource in record_platform(there, stack=stack)
         if resource.type.rpartition(":")[2] in POLICY
     }
     assert len(found) >= len(POLICIES)
+    assert ("admission-defaults" in found) == (version == "1.36")
     assert {name: size for name, size in found.items() if size > 16 * KIB} == {}
     assert sum(found.values()) <= 120 * KIB
 

@@ -9,7 +9,7 @@ from spec.catalog.instances import InstanceType
 from tests.components.pools.samples import ZONES
 from tests.support.mocks import REGION
 
-OFFERED: Final = [kind for kind in instances.ALL.values() if kind.offered_in(REGION)]
+OFFERED: Final = [kind for kind in instances.ALL.values() if kind.offered_in(REGION) and not kind.neuron_devices]
 """Instance types that are available in the Region."""
 WITH_GPUS: Final = [kind for kind in OFFERED if kind.gpus]
 
@@ -36,7 +36,7 @@ def pools(draw: st.DrawFn, kinds: tuple[InstanceType, ...] = tuple(OFFERED)) -> 
         "provisioner": "managed" if managed else "karpenter", "instanceTypes": chosen,
         "min": draw(st.integers(0, maximum)) if managed else 0, "max": maximum, "maxPods": 16,
         "zones": [draw(st.sampled_from(ZONES))] if efa else some, "efa": efa, "dedicated": draw(st.booleans()),
-        "os": draw(st.sampled_from(["al2023", "bottlerocket"])),
+        "os": draw(st.sampled_from(["al2023", "bottlerocket"])) if kind.counted_gpus == kind.gpus else "al2023",
         "labels": draw(st.dictionaries(st.sampled_from(["example.com/a", "example.com/b"]), st.just("x"))),
         "taints": draw(st.dictionaries(st.just("example.com/t"), st.just({"effect": "NoExecute"})))}  # fmt: skip
     return pool | draw(gpu_settings(kind, pool)) if kind.gpu_name else pool

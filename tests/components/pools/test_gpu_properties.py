@@ -221,7 +221,8 @@ def combinations(gpu: str) -> dict[str, dict[str, Any]]:
         cuts(gpu), (None, "time-slicing", "mps"), ("al2023", "bottlerocket"), ("managed", "fixed", "karpenter")
     ):
         whole = layout is None or layout.get("layout") == mig.DISABLED
-        if (layout and system == "bottlerocket") or (mode == "mps" and not whole):
+        part = not gpus.get(gpu).whole
+        if ((layout or part) and system == "bottlerocket") or (mode == "mps" and not whole):
             continue
         pool: dict[str, Any] = {"role": "inference", "provisioner": "karpenter" if scaler == "karpenter" else "managed",
             "instanceTypes": [kind], "zones": ONE_ZONE, "min": 1 if scaler == "fixed" else 0, "max": 1, "maxPods": 16,

@@ -18,10 +18,10 @@ from components.pools.launch_template import TemplateArgs, launch_template
 from components.pools.nodeclass import NodeClassArgs, node_class
 from components.pools.user_data import BOUNDARY, karpenter_user_data, user_data
 from policies.evaluation.texts import parts
-from spec.catalog import instances
 from spec.catalog.instances import InstanceType
 from spec.pools import PoolSpec, resolve_all
 from spec.settings import ConfigurationError, load
+from tests.components.pools import strategies
 from tests.components.pools.samples import MANAGED_A100, ONE_ZONE, SYSTEM, ZONES, spec
 from tests.support.day import TODAY
 from tests.support.mocks import ACCOUNT, REGION, providers, run
@@ -120,7 +120,7 @@ def test_karpenters_user_data_is_the_same_or_empty() -> None:
     assert plugins["container-runtime-plugins"]["soci-snapshotter"] == {"pull-mode": "parallel-pull-unpack"}
 
 
-OFFERED: Final = [kind for kind in instances.ALL.values() if kind.offered_in(REGION) and kind.markets & {"on-demand"}]
+OFFERED: Final = [kind for kind in strategies.OFFERED if "on-demand" in kind.markets]
 TEMPLATE: Final = "aws:ec2/launchTemplate:LaunchTemplate"
 
 
@@ -176,7 +176,9 @@ def test_a_node_has_addresses_for_its_pods_or_is_refused(kind: InstanceType) -> 
             spec = resolve_all(load(data, stack="test", today=TODAY).platform)["work"]
         except ConfigurationError as error:
             (problem,) = error.problems
-            scarce = kind.name == "m7a.medium" or (kind.primary_card_enis == 2 and efa and provisioner == "karpenter")
+            scarce = kind.name.endswith(".medium") or (
+                kind.primary_card_enis == 2 and efa and provisioner == "karpenter"
+            )
             assert scarce, problem
             assert problem.path in {"pools.work.maxPods", "pools.work.efa"}
             continue

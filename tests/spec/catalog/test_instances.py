@@ -95,10 +95,10 @@ def test_cpu_types_have_their_price(name: str, usd: str) -> None:
     assert instances.get(name).usd_per_hour == Decimal(usd)
 
 
-def test_the_catalog_has_the_types_of_karpenters_price_list_and_one_that_is_not_sold_on_demand() -> None:
+def test_the_catalog_has_the_types_of_karpenters_price_list_and_those_not_sold_on_demand_there() -> None:
     listed = document.load("karpenter.json")["types"]
     assert {name for name, kind in ALL.items() if kind.usd_per_hour is not None} == set(listed), generated.CATALOG
-    assert set(ALL) - set(listed) == {"p5e.48xlarge"}
+    assert set(ALL) - set(listed) == {"p5e.48xlarge", "trn2.3xlarge", "trn2.48xlarge"}
     assert list(ALL) == sorted(ALL) == list(instances.names())
 
 
@@ -144,10 +144,10 @@ def test_scarce_types_are_known_by_region_and_zone() -> None:
     assert instances.get("p5e.48xlarge").zone_ids, "the type without an on-demand price is offered somewhere"
 
 
-def test_only_p_types_are_sold_as_capacity_blocks() -> None:
+def test_only_types_for_large_models_are_sold_as_capacity_blocks() -> None:
     blocks = {kind.name for kind in ALL.values() if "capacity-block" in kind.markets}
 
-    assert blocks == {name for name in ALL if name.startswith("p")}
+    assert blocks == {"trn1.32xlarge", *(name for name in ALL if name.startswith(("p", "trn2")))}
     assert all("spot" in kind.markets for kind in ALL.values())
 
 
@@ -198,7 +198,9 @@ def test_mig_is_for_data_centre_gpus_and_reboots_the_a100_only() -> None:
     modes = {model.name: model.mig for model in gpus.GPUS.values()}
 
     assert {name for name, mode in modes.items() if mode == "reboot"} == {"A100-40GB", "A100-80GB"}
-    assert {name for name, mode in modes.items() if mode == "none"} == {"T4", "A10G", "L4", "L40S"}
+    assert {name for name, mode in modes.items() if mode == "none"} == {
+        "T4", "A10G", "L4", "L40S", "RTX-PRO-6000", *(model.name for model in gpus.GPUS.values() if not model.whole)
+    }  # fmt: skip
     assert {model.name for model in gpus.GPUS.values() if model.mig_capable} == set(mig.PROFILES)
 
 

@@ -112,6 +112,12 @@ def test_old_facts_are_counted_with_the_oldest_and_the_command_that_refreshes_th
     )
 
 
+def test_a_release_that_was_the_newest_on_a_later_day_is_as_old_as_that_look() -> None:
+    row = {"date": date(2025, 1, 2), "newestOn": DAY}
+    assert ageing.aged("software.yaml", {"katib": row}, DAY) is None
+    assert ageing.aged("software.yaml", {"katib": row}, DAY + timedelta(days=366)) is not None
+
+
 def test_a_date_that_has_not_come_is_reported() -> None:
     found = ageing.aged("gpus.yaml", {"date": date(2062, 11, 21)}, DAY)
     assert found is not None

@@ -9,12 +9,14 @@ from hypothesis import given, settings
 
 from components.pools.karpenter import limits, node_overlay, node_pool, requirements, wants_overlay
 from components.pools.managed import group_tags
+from components.queues import resource_flavor
 from spec.catalog import instances
 from spec.pools import PoolSpec, resolve_all
 from spec.pools.allocatable import DAEMON_CPU_MILLIS, DAEMON_MEMORY_MIB, allocatable, nodes_of
 from spec.pools.keys import config_name, replicas_of
 from spec.pools.pool_spec import Effect, Taint, Toleration, facts, guaranteed_seconds, volumes
 from spec.settings.capacity import Market
+from spec.settings.queues import Queues
 from tests.components.pools.samples import BLOCK, MANAGED_A100, ONE_ZONE, ZONES, platform, spec
 from tests.components.pools.strategies import pools
 from tests.support.cases import beside
@@ -67,6 +69,34 @@ def test_the_system_pool_has_no_taint_by_default() -> None:
     assert taints({"preset": "system"}) == []
     asked = {"CriticalAddonsOnly": {"value": "true", "effect": "NoSchedule"}}
     assert taints({"preset": "system", "taints": asked}) == ["CriticalAddonsOnly=true:NoSchedule"]
+
+
+def test_an_arm64_pool_keeps_images_for_amd64_away() -> None:
+    pool = {"preset": "cpu", "instanceTypes": ["m8g.xlarge", "m7g.xlarge"]}
+    assert taints(pool) == ["kubernetes.io/arch=arm64:NoSchedule"]
+    assert {"key": "kubernetes.io/arch", "operator": "In", "values": ["arm64"]} in requirements(spec(**pool))
+    assert "toleration" not in str(resource_flavor(spec(**pool), Queues()))
+    assert not spec(**pool).plain
+
+
+def test_a_part_of_a_gpu_is_declared_to_the_autoscalers_which_count_whole_ones() -> None:
+    pool = {"role": "inference", "provisioner": "karpenter", "instanceTypes": ["g6f.large", "g6f.xlarge"], "max": 2}
+    assert spec(**pool).resources == {"nvidia.com/gpu": 1}
+    assert node_overlay(spec(**pool))["capacity"] == {"nvidia.com/gpu": "1"}
+    assert not wants_overlay(spec(**{**pool, "instanceTypes": ["g7e.2xlarge"]}))
+    managed = group_tags(spec(**{**pool, "provisioner": "managed"}), "ml")
+    assert "resources/nvidia.com/gpu" in str(managed)
+
+
+def test_types_by_family_and_generation_are_those_of_the_catalog() -> None:
+    wanted = {"families": ["m7i", "m8i"], "generations": [8], "sizes": ["xlarge"]}
+    found = {one["key"]: one["values"] for one in requirements(spec(preset="cpu", instanceRequirements=wanted))}
+    assert found["node.kubernetes.io/instance-type"] == ["m8i.xlarge"]
+    assert found["karpenter.k8s.aws/instance-family"] == ["m7i", "m8i"]
+    assert found["karpenter.k8s.aws/instance-generation"] == ["8"]
+    graviton = {"categories": ["c", "m"], "generations": [8], "sizes": ["large"], "arch": "arm64"}
+    found_types = spec(preset="cpu", instanceRequirements=graviton).instance_types
+    assert [kind.name for kind in found_types] == ["c8g.large", "m8g.large"]
 
 
 @pytest.mark.parametrize(("mig", "config", "resources"), CASES["mig layouts"])
