@@ -44,7 +44,7 @@ pytestmark = pytest.mark.sandbox
 TEAM = "platform.slipway/team"
 STEPS = defaults.steps(rules(PLACED))
 CLUSTER = "defaults"
-LARGEST = 30_000
+LARGEST = 33_000
 
 
 def create(client: KubeClient, manifest: Object, namespace: str = "filled") -> Object:
