@@ -15,6 +15,8 @@ from components.tenancy.namespace import manifests
 from components.workloads.checks.fit import need
 from components.workloads.target import Target
 from infra.facts import of_teams
+from slipway.verify.checks import Observed, of_probe
+from slipway.verify.probes import of_pools
 from slipway.why.file import findings
 from slipway.why.judge import as_served, denied
 from spec.catalog import lifecycle
@@ -150,6 +152,16 @@ def test_a_patch_of_a_runtime_claims_no_devices() -> None:
     inner = {"name": "node", "template": {"spec": {"template": {"spec": claiming("gpu-4")}}}}
     patch = {"manager": "me", "trainingRuntimeSpec": {"template": {"spec": {"replicatedJobs": [inner]}}}}
     assert "resourceClaims of a patch" in refused(make.given(job, runtimePatches=[patch]))["device-claims"]
+
+
+@pytest.mark.parametrize("given", [{"resourceClaimName": "it-1"}, {}])
+def test_a_probe_of_a_pool_with_claims_needs_a_device_of_the_class(given: dict[str, str]) -> None:
+    (probe,) = (each for each in of_pools(PLATFORM, 60) if each.pool.name == POOL_NAME)
+    node = {"metadata": {"name": "n", "labels": {POOL: POOL_NAME}}, "status": {"allocatable": {}}}
+    seen = Observed(pod={"metadata": {}, "status": {"extendedResourceClaimStatus": given}}, node=node)
+    found = {one.what: one.status for one in of_probe(probe, seen, simulated=True)}
+    assert found["its request gets a device of the DeviceClass"] == ("passed" if given else "failed")
+    assert "its node advertises nvidia.com/gpu" not in found
 
 
 def test_what_holds_a_claim_is_explained() -> None:
