@@ -86,9 +86,10 @@ def by_topology(spec: PoolSpec, settings: Settings) -> bool:
     Only on pools whose nodes always exist: Kueue counts only ready nodes, and requests missing ones with
     ProvisioningRequests, which Karpenter doesn't support; on an elastic pool nothing would ever be admitted. Elastic
     pools use a placement group instead. MultiKueue stops a queue whose flavor has a topology (both: kueue.sigs.k8s.io,
-    "Topology Aware Scheduling", 0.19).
+    "Topology Aware Scheduling", 0.19). Nodes with claims of devices report no GPUs, of which Kueue would count none
+    (kueue v0.19.2, pkg/cache/scheduler/tas_flavor_snapshot.go).
     """
-    return settings.topology and spec.efa_count > 0 and not spec.scales and not settings.workers
+    return settings.topology and spec.efa_count > 0 and not spec.scales and not spec.dra and not settings.workers
 
 
 def with_topology(pools: Mapping[str, PoolSpec], settings: Settings) -> frozenset[str]:

@@ -3,7 +3,9 @@
 Admission rules, typed workloads, `slipway why FILE` and the policy pack all read them here (ADR 0122).
 """
 
-from typing import Final
+import re
+from collections.abc import Mapping
+from typing import Any, Final
 
 KUEUE: Final = "kueue.x-k8s.io/"
 """Prefix of Kueue's labels and annotations, and of the scheduling gates with which it holds a pod until it admits it:
@@ -34,3 +36,17 @@ DO_NOT_DISRUPT: Final = "karpenter.sh/do-not-disrupt"
 """Annotation: Karpenter neither evicts the pod nor consolidates its node."""
 SPOT_NOTICE_SECONDS: Final = 120
 """Between the notice and the end of a Spot instance (EC2 User Guide, "Spot Instance interruption notices")."""
+
+_NUMBER: Final = re.compile("-([1-9][0-9]?)$")
+
+
+def claimed_by(template: str) -> int:
+    """GPUs of a claim by a template: its name tells how many (`components.admission.claims`)."""
+    found = _NUMBER.search(template)
+    return int(found[1]) if found else 1
+
+
+def claimed(spec: Mapping[str, Any]) -> int:
+    """GPUs of a pod by claims of devices."""
+    claims = spec.get("resourceClaims") or ()
+    return sum(claimed_by(str(one.get("resourceClaimTemplateName") or "")) for one in claims)

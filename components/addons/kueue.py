@@ -17,6 +17,7 @@ from components.addons import multikueue
 from components.base.addon import AddOnContext, AddOnFacts, ChartAddOn
 from components.base.controllers import Controller
 from components.base.placement import keeps_one, uncapped
+from spec.catalog import gpus
 from spec.catalog.software import CHARTS, SOFTWARE
 from spec.pools import keys
 from spec.settings.addons import Addons
@@ -56,13 +57,16 @@ def frameworks(addons: Addons) -> tuple[str, ...]:
     return tuple(sorted({*ALWAYS, *served}))
 
 
-def configuration(settings: Settings, *, cluster: str, integrations: tuple[str, ...]) -> dict[str, Any]:
+def configuration(
+    settings: Settings, *, cluster: str, integrations: tuple[str, ...], claims: bool = False
+) -> dict[str, Any]:
     """The whole configuration.
 
     Args:
         settings: Settings of the add-on.
         cluster: Name of the cluster, which marks the workloads that it creates on MultiKueue workers.
         integrations: Kinds of jobs that are queued.
+        claims: Whether a pool allocates its GPUs by claims of devices.
     """
     return {
         "apiVersion": "config.kueue.x-k8s.io/v1beta2",
@@ -73,13 +77,20 @@ def configuration(settings: Settings, *, cluster: str, integrations: tuple[str, 
         "manageJobsWithoutQueueName": False,
         "managedJobsNamespaceSelector": {"matchExpressions": [{"key": TEAM, "operator": "Exists"}]},
         "integrations": {"frameworks": list(integrations)},
-        "resources": {"excludeResourcePrefixes": list(NOT_COUNTED)},
+        "resources": {"excludeResourcePrefixes": list(NOT_COUNTED), **(_CLAIMS if claims else {})},
         "waitForPodsReady": _wait(settings),
         "objectRetentionPolicies": {"workloads": {"afterFinished": f"{settings.after_finished_hours}h"}},
         **(_FAIR if settings.fair_sharing else {}),
         **(_manager(settings, cluster) if settings.multi_kueue == "manager" else {}),
     }
 
+
+_CLAIMS: Final = {
+    # A claim counts as the GPUs of a request: one quota, however a pod gets them. Features KueueDRAIntegration and
+    # KueueDRAIntegrationExtendedResource, on by default in 0.19 (pkg/features/kube_features.go); of claims, those of
+    # templates with `exactly` and a count (pkg/dra/claims.go).
+    "deviceClassMappings": [{"name": keys.GPU, "deviceClassNames": [gpus.DEVICE_CLASS]}]
+}
 
 _FAIR: Final = {
     # Its presence enables fair sharing. Of Kueue's two rules the stricter alone: with both, workloads of two queues
@@ -156,7 +167,10 @@ class Kueue(ChartAddOn[Settings]):
     def values(self, context: AddOnContext) -> dict[str, Any]:
         """Values of the chart that differ from its defaults."""
         integrations = frameworks(context.addons)
-        configured = configuration(self.settings, cluster=context.cluster.name, integrations=integrations)
+        claims = any(pool.dra for pool in context.pools.values())
+        configured = configuration(
+            self.settings, cluster=context.cluster.name, integrations=integrations, claims=claims
+        )
         return {
             "enablePrometheus": context.monitored,
             "controllerManager": {

@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from components.addons.argo_workflows import ArgoWorkflows
 from components.addons.batch import Jobset, Kuberay, LeaderWorkerSet
+from components.addons.dra_driver import DraDriver
 from components.addons.efa_device_plugin import EfaDevicePlugin
 from components.addons.fluent_bit import FluentBit
 from components.addons.gpu_operator import GpuOperator
@@ -76,6 +77,7 @@ def sequence(kinds: Kinds) -> tuple[str, ...]:
 
 REGISTRY: Final[dict[type[AddonSettings], type[AddOn[Any]]]] = {
     gpu.GpuOperator: GpuOperator,
+    gpu.DraDriver: DraDriver,
     gpu.EfaDevicePlugin: EfaDevicePlugin,
     gpu.ImagePreload: ImagePreload,
     observability.KubePrometheusStack: KubePrometheusStack,

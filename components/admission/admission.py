@@ -13,6 +13,7 @@ from typing import Any, Final
 import pulumi
 
 from components.admission import defaults, experiments, scheduler
+from components.admission.claims import DEVICE_CLAIMS
 from components.admission.context import StackContext
 from components.admission.costs import job_cost
 from components.admission.gpus import GPU_LIMITS, gpu_pool, spot_checkpoint, spot_eviction
@@ -49,6 +50,7 @@ def _rules(context: StackContext) -> tuple[Rule, ...]:
     return (
         gpu_pool(context),
         GPU_LIMITS,
+        DEVICE_CLAIMS,
         JOB_BOUNDS,
         job_cost(),
         experiments.bounds(context.max_replicas),

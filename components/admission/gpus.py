@@ -36,6 +36,12 @@ _TOLERATIONS: Final = Fill(
 )
 
 
+_CLAIMABLE: Final = (
+    f"variables.pools.all(p, p.claims || !({placement.SELECTED}) || p.devices.all(d, d.name != '{keys.GPU}'))"
+)
+"""Whether pod `s` selects, of the pools with whole GPUs, only those that allocate them by claims."""
+
+
 def gpu_pool(context: StackContext) -> Rule:
     """A pod with GPUs must fit a pool of the stack."""
     offers = [_offer(spec) for _, spec in sorted(context.pools.items()) if spec.gpu is not None]
@@ -43,12 +49,15 @@ def gpu_pool(context: StackContext) -> Rule:
         f"; and {len(offers) - MAX_REPORTED} more" if len(offers) > MAX_REPORTED else ""
     )
     fits = f"({placement.OFFERS}) && ({placement.SELECTED}) && ({placement.TOLERATED})"
+    kinds_of_pools = {spec.dra for spec in context.pools.values() if keys.GPU in spec.resources}
+    # Kueue counts a claim as GPUs of any pool, and may assign one whose nodes have no driver for it.
+    apart = f" && (!{placement.CLAIMS} || {_CLAIMABLE})" if len(kinds_of_pools) > 1 and context.queues else ""
     return Rule(
         name="gpu-pool",
         kinds=kinds.WITH_PODS,
         what="a pod that requests GPUs fits on a node of a pool that it selects, and tolerates the pool's taints",
         why="the scheduler would leave it pending forever, without an error",
-        expression=f"variables.specs.all(s, !{placement.ASKS} || variables.pools.exists(p, {fits}))",
+        expression=f"variables.specs.all(s, !{placement.ASKS} || variables.pools.exists(p, {fits}){apart})",
         message=Message(
             wrong="no pool fits this pod, it would stay pending forever: it requests ",
             found="variables.devices",
@@ -66,7 +75,7 @@ def _offer(spec: PoolSpec) -> str:
     """Devices of a node of a pool, and its taints except those that all GPU pools have."""
     devices = ", ".join(f"{resource} {count}" for resource, count in spec.resources.items())
     own = [taint for taint in spec.taints if taint.key not in (keys.GPU, keys.POOL)]
-    part = ", one per container" if spec.sharing else ""
+    part = ", one per container" if spec.sharing else ", by claims as well" if spec.dra else ""
     return f"{spec.name} ({devices}{part}{''.join(f', taint {taint}' for taint in own)})"
 
 

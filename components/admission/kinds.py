@@ -44,6 +44,7 @@ INGRESS: Final = Kind("networking.k8s.io", "ingresses", "Ingress")
 POD_MONITOR: Final = Kind("monitoring.coreos.com", "podmonitors", "PodMonitor")
 CONFIG_MAP: Final = Kind("", "configmaps", "ConfigMap")
 SECRET: Final = Kind("", "secrets", "Secret")
+CLAIM_TEMPLATE: Final = Kind("resource.k8s.io", "resourceclaimtemplates", "ResourceClaimTemplate")
 POD_GROUP: Final = Kind("scheduling.volcano.sh", "podgroups", "PodGroup")
 SERVICE_MONITOR: Final = Kind("monitoring.coreos.com", "servicemonitors", "ServiceMonitor")
 
@@ -72,6 +73,7 @@ SCALES: Final = tuple(
 )
 EPHEMERAL_CONTAINERS: Final = Kind("", "pods/ephemeralcontainers", "Pod")
 SMALL: Final = (
+    CLAIM_TEMPLATE,
     Kind("", "persistentvolumeclaims", "PersistentVolumeClaim"),
     Kind("", "serviceaccounts", "ServiceAccount"),
     Kind("argoproj.io", "workfloweventbindings", "WorkflowEventBinding"),

@@ -17,20 +17,37 @@ DEVICE: Final = "r.contains('/')"
 _LIMITS: Final = "(has(c.resources) && has(c.resources.limits))"
 
 _INIT: Final = "(has(s.initContainers) ? s.initContainers : [])"
-_ALL: Final = f"(s.containers + {_INIT})"
+_OWN: Final = f"(s.containers + {_INIT})"
+_ENDS: Final = "[c.resourceClaimTemplateName.split('-')].map(w, w[w.size() - 1])[0]"
+NUMBER: Final = "'[-][1-9][0-9]?$'"
+"""End of the name of a template of claims for several devices."""
+_CLAIMED: Final = (
+    # `dyn`, or the type checker would take the amounts of all other containers for text as well.
+    "(has(s.resourceClaims) ? s.resourceClaims.map(c, dyn({'resources': {'limits': has(c.resourceClaimTemplateName) ? "
+    f"{{'{keys.GPU}': c.resourceClaimTemplateName.matches({NUMBER}) ? {_ENDS} : '1'}} : "
+    "{'resourceClaimName/' + c.resourceClaimName: '1'}}})) : [])"
+)
+"""Claims of devices of pod `s`, each as a container that requests as many GPUs as the name of its template tells
+(`components.admission.claims`). A claim without a template, which no queue counts, is one of a device that no pool
+has."""
+_ALL: Final = f"({_OWN} + {_CLAIMED})"
 """Containers of pod `s`: one that runs before the others needs its devices on the same node."""
 
 ASKS: Final = f"{_ALL}.exists(c, {_LIMITS} && c.resources.limits.exists(r, {DEVICE} && r != '{keys.EFA}'))"
 """Whether pod `s` requests GPUs, MIG instances, or devices of another kind."""
-_ASKS_WHOLE: Final = f"{_ALL}.exists(c, {_LIMITS} && '{keys.GPU}' in c.resources.limits)"
+_ASKS_WHOLE: Final = f"{_OWN}.exists(c, {_LIMITS} && '{keys.GPU}' in c.resources.limits)"
 _REQUESTED: Final = f"c.resources.limits.filter(r, {DEVICE}).map(r, r + ' ' + string(c.resources.limits[r]))"
 
 _COUNT: Final = "quantity(string(c.resources.limits[%s])).asInteger()"
-_TOGETHER: Final = f"(s.containers + {_INIT}.filter(c, has(c.restartPolicy) && c.restartPolicy == 'Always'))"
+_TOGETHER: Final = (
+    f"(s.containers + {_CLAIMED} + {_INIT}.filter(c, has(c.restartPolicy) && c.restartPolicy == 'Always'))"
+)
 """Containers that run at the same time: a sidecar is an init container that goes on (kubernetes.io, "Sidecar
 Containers")."""
+CLAIMS: Final = "(has(s.resourceClaims) && s.resourceClaims.size() > 0)"
+"""Whether pod `s` claims devices."""
 OFFERS: Final = (
-    f"{_ALL}.all(c, !{_LIMITS} || c.resources.limits.all(r, !{DEVICE} || "
+    f"(p.claims || !{CLAIMS}) && {_ALL}.all(c, !{_LIMITS} || c.resources.limits.all(r, !{DEVICE} || "
     f"p.devices.exists(d, d.name == r && {_COUNT % 'r'} <= (p.shared ? 1 : d.count))))"
     f" && p.devices.all(d, {_TOGETHER}.filter(c, {_LIMITS} && d.name in c.resources.limits)"
     f".map(c, {_COUNT % 'd.name'}).sum() <= d.count)"
@@ -39,7 +56,7 @@ OFFERS: Final = (
 a second share may be of the same GPU, and the device plugin refuses it (`failRequestsGreaterThanOne`)."""
 
 RATE: Final = (
-    f"s.containers.filter(c, {_LIMITS}).map(c, p.devices.filter(d, d.name in c.resources.limits)"
+    f"(s.containers + {_CLAIMED}).filter(c, {_LIMITS}).map(c, p.devices.filter(d, d.name in c.resources.limits)"
     f".map(d, {_COUNT % 'd.name'} * d.price).sum()).sum()"
 )
 """Price of pod `s` on pool `p`, in thousandths of a USD an hour."""
@@ -88,9 +105,10 @@ _MAY_BE_ON: Final = (
     f"!(has(s.nodeSelector) && {_POOL} in s.nodeSelector) || l.startsWith(string(s.nodeSelector[{_POOL}]) + ' ')"
 )
 """Whether the selector of pod `s` lets it be on the pool of line `l`: a pool is read from its line only then."""
-_FLAGS: Final = {"shared": "f[1].contains('shared')", "spot": "f[1].contains('spot')"}
+_FLAGS: Final = {name: f"f[1].contains('{name}')" for name in ("shared", "spot", "claims")}
 VARIABLES: Final[Mapping[str, str]] = {
-    # Pools of the stack: devices of a node with their prices, taints that repel pods, and whether they are Spot.
+    # Pools of the stack: devices of a node with their prices, taints that repel pods, and whether its GPUs are shared,
+    # on Spot, or allocated by claims.
     # All of these variables leave out a pool that no pod may be on, by its selector.
     "pools": "params.data.pools.split('\\n')"
     f".filter(l, variables.specs.size() == 0 || variables.specs.exists(s, {_MAY_BE_ON}))"
@@ -117,7 +135,8 @@ def pools(specs: Mapping[str, PoolSpec], prices: Mapping[str, Mapping[str, int]]
 
 
 def _line(spec: PoolSpec, prices: Mapping[str, int]) -> str:
-    flags = [name for name, there in (("shared", spec.sharing is not None), ("spot", spec.may_be_spot)) if there]
+    have = (("shared", spec.sharing is not None), ("spot", spec.may_be_spot), ("claims", spec.dra))
+    flags = [name for name, there in have if there]
     devices = [f"{name}={count}={prices.get(name, 0)}" for name, count in spec.resources.items()]
     taints = [f"{one.key}={one.value}={one.effect}" for one in spec.taints if one.effect != "PreferNoSchedule"]
     return " ".join((spec.name, *(",".join(each) or "-" for each in (flags, devices, taints))))

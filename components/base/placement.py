@@ -84,8 +84,9 @@ def zone_spread(labels: Mapping[str, str]) -> dict[str, Any]:
 
 
 def gpu_tolerations(pools: Mapping[str, PoolSpec]) -> list[dict[str, str]]:
-    """Tolerations for the nodes of every GPU pool; empty if there is none."""
-    return _tolerations(spec for spec in pools.values() if spec.gpu is not None)
+    """Tolerations for the nodes of every GPU pool with a device plugin; empty if there is none. Nothing of the GPU
+    Operator runs on those with claims of devices, where its plugin would give a GPU a second time."""
+    return _tolerations(spec for spec in pools.values() if spec.gpu is not None and not spec.dra)
 
 
 def pool_tolerations(pools: Mapping[str, PoolSpec], names: Iterable[str]) -> list[dict[str, str]]:

@@ -35,7 +35,7 @@ from components.tenancy.workload_permissions import (
     service_account_manifest,
     workload_policy,
 )
-from spec.catalog import regions
+from spec.catalog import gpus, regions
 from spec.pools import keys
 from spec.pools.pool_spec import PoolSpec
 from spec.quantities import CPU, MEMORY, counted, format_mebibytes, percent, quantity, total
@@ -45,7 +45,7 @@ from spec.settings.addons.serving import EndpointPicker
 from spec.settings.network import Network
 from spec.settings.teams import MemberRole, PriorityName, Team, TeamNamespace
 from spec.teams import labels
-from spec.teams.shares import largest_node, maximum
+from spec.teams.shares import amounts, largest_node, maximum
 
 _MIB_PER_GIB: Final = 1024
 
@@ -55,14 +55,14 @@ OBJECTS: Final[Mapping[str, int]] = {
     "count/jobs.batch": 500,
     # A Deployment keeps up to ten (kubernetes.io, "Deployments", revisionHistoryLimit).
     "count/replicasets.apps": 1000,
-    # Claims of devices: members create none, and what makes one for their pods would pass the quota of GPUs.
-    "count/resourceclaims.resource.k8s.io": 0,
     "secrets": 200,
     "services.loadbalancers": 0,
     "services.nodeports": 0,
 }
 """Maximum number of objects in one namespace, where it is not `OTHERS`: a runaway loop would fill etcd, and each pod's
 start lists some of them. Services of type LoadBalancer cost money and bypass the ingress, so none is allowed."""
+CLAIMS: Final = "count/resourceclaims.resource.k8s.io"
+"""Claims of devices, of which there are none where no pool has a driver for them."""
 NONE: Final = {"requests.vpc.amazonaws.com/pod-eni": "0"}
 """Network interfaces of pods with security groups of their own: an instance has few, and teams have no such groups."""
 OTHERS: Final = 100  # maximum number of objects of any other kind that a member can create
@@ -104,11 +104,23 @@ def resource_quota(
     everything = {name: 0 for spec in pools.values() for name in spec.resources}
     # Zero for resources without a share: what a ResourceQuota doesn't name is unlimited.
     most = maximum(team, pools)
-    amounts = percent(total([everything, most, most if placeholders else {}]), space.share)
+    every = percent(total([everything, most, most if placeholders else {}]), space.share)
     storage = percent({"storage": team.storage_gib * _MIB_PER_GIB}, space.share)["storage"]
-    compute = {f"requests.{name}": quantity(name, amount) for name, amount in amounts.items() if _bounded(name)}
-    hard = {**compute, **NONE, "requests.storage": format_mebibytes(storage), "pods": str(team.pods)}
+    compute = {f"requests.{name}": quantity(name, amount) for name, amount in every.items() if _bounded(name)}
+    hard = {**compute, **NONE, **_claims(team, pools, space.share)}
+    hard |= {"requests.storage": format_mebibytes(storage), "pods": str(team.pods)}
     return _quota("team", namespace, hard, object_counts(team)[0])
+
+
+def _claims(team: Team, pools: Mapping[str, PoolSpec], share: int) -> dict[str, str]:
+    """Claims of devices: at most the GPUs of pools that allocate them so. `requests.nvidia.com/gpu` counts them too, by
+    the extended resource of their class (kubernetes v1.36.3, pkg/quota/v1/evaluator/core/resource_claims.go)."""
+    claimed = {name: pool for name, pool in pools.items() if pool.dra}
+    if not claimed:
+        return {CLAIMS: "0"}
+    most = total(amounts(claimed[name], each.maximum) for name, each in team.shares.items() if name in claimed)
+    devices = percent({keys.GPU: most.get(keys.GPU, 0)}, share)[keys.GPU]
+    return {f"{gpus.DEVICE_CLASS}.deviceclass.resource.k8s.io/devices": str(devices)}
 
 
 def _quota(name: str, namespace: str, hard: Mapping[str, str], counts: Mapping[str, int]) -> dict[str, Any]:
@@ -145,6 +157,23 @@ def limit_range(namespace: str, team: Team, pools: Mapping[str, PoolSpec]) -> di
         "max": top,
     }
     return _object("v1", "LimitRange", "team", namespace, {"limits": [container]})
+
+
+def claimable(team: Team, pools: Mapping[str, PoolSpec]) -> list[int]:
+    """Numbers of GPUs for which a team gets a template of claims: 1, 2, 4, ... up to those of a node of its pools."""
+    return powers(max((pools[name].gpu_count for name in team.shares if pools[name].dra), default=0))
+
+
+def powers(most: int) -> list[int]:
+    """Powers of two up to a number."""
+    return [1 << power for power in range(most.bit_length())]
+
+
+def claim_template(namespace: str, count: int) -> dict[str, Any]:
+    """The ResourceClaimTemplate of a number of GPUs, which its name tells (`components.admission.claims`)."""
+    exactly = {"deviceClassName": gpus.DEVICE_CLASS, "allocationMode": "ExactCount", "count": count}
+    spec = {"spec": {"devices": {"requests": [{"name": "gpu", "exactly": exactly}]}}}
+    return _object("resource.k8s.io/v1", "ResourceClaimTemplate", f"gpu-{count}", namespace, spec)
 
 
 def _object(version: str, kind: str, name: str, namespace: str, spec: Mapping[str, Any]) -> dict[str, Any]:
@@ -305,6 +334,8 @@ def manifests(namespace: str, team: str, settings: Team, facts: TeamFacts) -> It
         yield "priorities", priorities
     yield "limits", limit_range(namespace, settings, facts.pools)
     yield "account", service_account_manifest(namespace)
+    for count in claimable(settings, facts.pools):
+        yield f"claim-{count}", claim_template(namespace, count)
     if facts.addons.has(ArgoWorkflows):
         yield "binding-workflows", workflow_binding(namespace, SERVICE_ACCOUNT)
     if facts.addons.has(EndpointPicker) and space.purpose in SERVES:

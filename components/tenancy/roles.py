@@ -45,6 +45,7 @@ _EDITED: Final[_Resources] = {
     "autoscaling": ("horizontalpodautoscalers",),
     "batch": ("cronjobs", "jobs"),
     "policy": ("poddisruptionbudgets",),
+    "resource.k8s.io": ("resourceclaimtemplates",),
 }
 """Resources that `edit` can write and every member can read."""
 _SEEN: Final[_Resources] = {
@@ -67,6 +68,7 @@ _SEEN: Final[_Resources] = {
     "metrics.k8s.io": ("pods",),
     "networking.k8s.io": ("ingresses", "networkpolicies"),
     RBAC: ("rolebindings", "roles"),
+    "resource.k8s.io": ("resourceclaims",),
 }
 _INTERACTIVE: Final = ("pods/attach", "pods/exec", "pods/portforward", "pods/proxy", "services/proxy")
 _ADMINISTERED: Final[_Resources] = {"": ("serviceaccounts",), "networking.k8s.io": ("ingresses", "networkpolicies")}

@@ -10,6 +10,7 @@ from policies.resources.access import Node
 from policies.resources.resource import Resource, Stack
 from policies.resources.tokens import KARPENTER_POOL, MANAGED_POOL, WORKLOADS
 from policies.rule import Check, Context, Levels, ResourceRule, StackRule, Violation, violation
+from spec.jobs import claimed_by
 from spec.pools.keys import NVIDIA, POOL
 
 
@@ -78,6 +79,16 @@ def _too_many(stack: Stack, _: Context) -> Iterator[Violation]:
                     yield violation(node, f"{node.shown}, while a node of the pool has {there.shown}", resource)
 
 
+def _unclaimable(stack: Stack, _: Context) -> Iterator[Violation]:
+    pools = {str(pool["name"].raw): pool for _, pool in facts(stack)}
+    for resource, pod in _wanted(stack):
+        claims, pool = pod.spec["resourceClaims"], pools.get(pod.spec["nodeSelector"][POOL].text() or "")
+        number = sum(claimed_by(one["resourceClaimTemplateName"].text() or "") for one in claims.items() if one.known)
+        there = None if pool is None else pool["draGpuCount"]
+        if number and there is not None and not there.unknown and number > (there.number() or 0):
+            yield violation(claims, f"{number} GPUs, while a node of the pool gives {there.shown} by claims", resource)
+
+
 SCHEDULABLE = StackRule(
     name="gpu-pod-schedulable",
     types=(*WORKLOADS, MANAGED_POOL, KARPENTER_POOL),
@@ -86,6 +97,7 @@ SCHEDULABLE = StackRule(
     checks={
         "pool": Check("must be a pool of the stack", _unknown_pool),
         "devices": Check("must not exceed the devices of one node", _too_many),
+        "claims": Check("must not exceed the GPUs that one node gives by claims", _unclaimable),
     },
 )
 

@@ -138,15 +138,17 @@ _CHARTS: Final[Mapping[str, tuple[tuple[str, tuple[str, ...]], ...]]] = {
         ("gpuCount", ("daemonsets", "tolerations")),
         ("gpuCount", ("node-feature-discovery", "worker", "tolerations")),
     ),
+    "dra-driver-nvidia-gpu": (("draGpuCount", ("kubeletPlugin", "tolerations")),),
     "aws-efa-k8s-device-plugin": (("efaCount", ("tolerations",)),),
 }
 """Charts whose DaemonSets tolerate no taint by default and have to run on tainted pools (charts as pinned, 2026-11).
 Those of CNI, kube-proxy, Pod Identity, CSI drivers and node exporter tolerate every taint."""
 
 
-def _taints(stack: Stack, fact: str = "") -> list[Mapping[str, Any]]:
-    """Taints that repel pods: of all pools, or of those whose fact is above zero."""
+def _taints(stack: Stack, fact: str = "", without: str = "") -> list[Mapping[str, Any]]:
+    """Taints that repel pods: of all pools, or of those whose fact is above zero, and another isn't."""
     pools = [pool for _, pool in facts(stack) if not fact or (pool[fact].number() or 0) > 0]
+    pools = [pool for pool in pools if not pool[without].unknown and not pool[without].number()]
     found = [taint for pool in pools for taint in pool["taints"].items() if taint.known]
     known = [taint.raw for taint in found if not any(value.unknown for value in taint.fields().values())]
     return [taint for taint in known if taint.get("effect") != "PreferNoSchedule"]
@@ -195,7 +197,8 @@ def _releases(stack: Stack, _: Context) -> Iterator[Violation]:
         chart = str(release["chart"].raw).rpartition("/")[2]
         for fact, path in _CHARTS.get(chart, ()):
             tolerations = release["values"].at(*path)
-            taint = _repelled(tolerations, _taints(stack, fact))
+            # What gives GPUs to requests stays away from nodes that give them to claims.
+            taint = _repelled(tolerations, _taints(stack, fact, "draGpuCount" if fact == "gpuCount" else ""))
             if taint:
                 yield violation(tolerations, f"without {taint}", release)
 

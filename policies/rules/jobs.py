@@ -19,8 +19,11 @@ _OF_BATCH: Final = (JOB, RAY_JOB)  # kinds with the bounds in their spec
 
 def _gpus(resource: Resource) -> bool:
     """Whether it certainly requests GPUs."""
-    limits = (one["resources"]["limits"] for pod in pods(resource) for one in pod.containers)
-    return any(key.startswith(keys.NVIDIA) for limit in limits for key in limit.fields())
+    found = list(pods(resource))
+    limits = (one["resources"]["limits"] for pod in found for one in pod.containers)
+    return any(pod.spec["resourceClaims"].items() for pod in found) or any(
+        key.startswith(keys.NVIDIA) for limit in limits for key in limit.fields()
+    )
 
 
 def _unqueued(job: Resource, _: Context) -> Iterator[Violation]:

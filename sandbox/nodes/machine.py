@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Any, Final
 
-from sandbox.nodes import ec2_types
+from sandbox.nodes import dra, ec2_types
 from spec.catalog import gpus, instances, mig, prices
 from spec.catalog.instances import InstanceType
 from spec.catalog.prices import Book
@@ -85,7 +85,8 @@ class Machine:
 
     def _devices(self, labels: Mapping[str, str]) -> dict[str, str]:
         devices = {EFA: str(self.efa)} if self.efa else {}
-        if self.type and self.type.gpus:
+        # The driver for claims of devices tells a node's GPUs in a ResourceSlice (`sandbox.nodes.dra`).
+        if self.type and self.type.gpus and not dra.allocates(labels):
             wanted = labels.get(MIG_CONFIG, mig.DISABLED)
             # The catalog has every model that is partitioned.
             layout = (mig.layout_of(wanted, self.type.gpu_name) if self.type.gpu_name else None) or {}

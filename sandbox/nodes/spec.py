@@ -9,6 +9,7 @@ from typing import Any, Final
 from sandbox.kubernetes import waiting
 from sandbox.kubernetes.client import KubeClient
 from sandbox.kubernetes.objects import Ref
+from sandbox.nodes import dra
 
 OWNER = "sandbox.slipway/owner"
 """Annotation: the pool that the node belongs to, `nodegroup/system` or `nodepool/a100`."""
@@ -174,7 +175,10 @@ class NodeWriter:
             live = client.apply(wanted, MANAGER, force=True)
         # Applied and not replaced: the controller manager and KWOK write to nodes as well.
         reference = Ref("v1", "Node", spec.name).as_object()
-        client.apply({**reference, "status": wanted["status"]}, MANAGER, force=True, subresource="status")
+        live = client.apply({**reference, "status": wanted["status"]}, MANAGER, force=True, subresource="status")
+        if dra.allocates(spec.labels) and not spec.placeholder:
+            client.apply(dra.device_class(), MANAGER, force=True)
+            client.apply(dra.resource_slice(live), MANAGER, force=True)
         return True
 
     def remove(self, cluster: str, name: str) -> None:

@@ -107,7 +107,13 @@ def of_claims(subject: str, claims: Sequence[Object]) -> ClusterCheck:
 
 def _devices(probe: Probe, seen: Observed, *, simulated: bool) -> Iterator[ClusterCheck]:
     offered = (seen.node or {}).get("status", {}).get("allocatable") or {}
-    for resource, count in probe.devices.items():
+    if probe.pool.dra and probe.devices:
+        # Only with the feature DRAExtendedResource, which EKS is assumed to leave on.
+        given = ((seen.pod or {}).get("status") or {}).get("extendedResourceClaimStatus") or {}
+        status = CheckStatus.PASSED if given else CheckStatus.FAILED
+        what = "its request gets a device of the DeviceClass"
+        yield ClusterCheck(probe.subject, what, status, str(given.get("resourceClaimName") or "none"))
+    for resource, count in probe.devices.items() if not probe.pool.dra else ():
         has = int(offered.get(resource, 0))
         status = CheckStatus.PASSED if has >= count else CheckStatus.FAILED
         yield ClusterCheck(probe.subject, f"its node advertises {resource}", status, str(has))

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
+from components.tenancy.namespace import powers
 from components.tenancy.roles import PICKER
 from components.workloads.checks.fit import ZONE, node_values
 from components.workloads.target import Target
@@ -20,6 +21,7 @@ from spec.teams.pipelines import LAUNCHER
 SECRET: Final = "Secret"  # noqa: S105 - a kind
 CONFIG_MAP: Final = "ConfigMap"
 _ACCOUNT: Final = "ServiceAccount"
+_TEMPLATE: Final = "ResourceClaimTemplate"
 _KINDS: Final = {
     "persistentVolumeClaim": CLAIM,
     **dict.fromkeys(("secret", "secretRef", "secretKeyRef"), SECRET),
@@ -44,8 +46,8 @@ def references(path: str, value: Any) -> Iterator[tuple[str, str, str, str]]:
 
 
 def missing(group: PodSet, target: Target, others: Sequence[Object]) -> Iterator[Finding]:
-    """Objects that neither the platform nor the file makes, and keys that those of the file do not have; devices by
-    claims (DRA), which no add-on of the platform drives."""
+    """Objects that neither the platform nor the file makes, and keys that those of the file do not have; claims of
+    devices (DRA) where no pool has a driver for them."""
     made = {(str(one.get("kind")), str((one.get("metadata") or {}).get("name"))): one for one in others}
     # Every namespace has two (kubernetes 1.36, pkg/controller/certificates/rootcacertpublisher, serviceaccount).
     own = {(CONFIG_MAP, "kube-root-ca.crt"), *((CLAIM, one) for one in target.claims.values())}
@@ -60,11 +62,16 @@ def missing(group: PodSet, target: Target, others: Sequence[Object]) -> Iterator
         keys = [one for part in ("data", "stringData", "binaryData") for one in found.get(part) or ()]
         if key and found and key not in keys:
             yield finding("no such key", path, key, kind=kind, name=name, known=", ".join(keys))
+    ours = {f"gpu-{count}" for pool in target.pools.values() if pool.dra for count in powers(pool.gpu_count)}
     for at, one in enumerate(group.spec.get("resourceClaims") or ()):
-        name = one.get("resourceClaimTemplateName") or one.get("resourceClaimName")
-        there = any(name == each for _, each in made)
-        also = "" if there else "; the file has no claim or template of that name either"
-        yield finding("resource claim", f"{group.name}.resourceClaims[{at}]", name, also=also)
+        name, path = one.get("resourceClaimTemplateName"), f"{group.name}.resourceClaims[{at}]"
+        named = name or one.get("resourceClaimName")
+        if not ours:
+            also = "" if any(named == each for _, each in made) else "; the file has no template of that name either"
+            yield finding("resource claim", path, named, also=also)
+        elif name and name not in ours and (_TEMPLATE, name) not in made:
+            fix = f"Use one of {', '.join(sorted(ours))}, or create it."
+            yield finding(f"no such {_TEMPLATE}", path, name, fix=fix)
 
 
 def volumes(

@@ -140,7 +140,10 @@ def with_tolerations(manifest: Object, spec: Object, target: Target) -> dict[str
     else:
         added = []
     # Kueue looks at a template, to which the API server adds nothing, and at a pod of its own as the server made it.
-    if need(spec).get(keys.GPU) and (manifest.get("kind") == "Pod" or not is_queued(manifest, target)):
+    # To a pod with claims of devices alone it adds none.
+    if need({**spec, "resourceClaims": ()}).get(keys.GPU) and (
+        manifest.get("kind") == "Pod" or not is_queued(manifest, target)
+    ):
         added.append({"key": keys.GPU, "operator": "Exists"})
     return {**spec, "tolerations": [*(spec.get("tolerations") or ()), *added]}
 

@@ -11,6 +11,9 @@ DEVICES: Final = "nvidia.com/"
 """Prefix of the extended resources of NVIDIA's device plugin."""
 DEVICE: Final = f"{DEVICES}gpu"
 """Extended resource of one whole GPU."""
+DEVICE_CLASS: Final = "gpu.nvidia.com"
+"""DeviceClass of whole GPUs, and name of NVIDIA's driver for Dynamic Resource Allocation, whose chart makes the class
+with `extendedResourceName: nvidia.com/gpu` (dra-driver-nvidia-gpu v0.4.1, templates/deviceclass-gpu.yaml)."""
 
 
 @dataclass(frozen=True)

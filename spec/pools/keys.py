@@ -36,6 +36,10 @@ MIG_CONFIG: Final = "nvidia.com/mig.config"
 DEVICE_PLUGIN_CONFIG: Final = "nvidia.com/device-plugin.config"
 """Label of nodes whose GPUs are shared: mode and number of pods. By it the device plugin finds its configuration among
 the named ones (k8s-device-plugin v0.20.0, "Configuration Option Details", config manager)."""
+GPU_ALLOCATION: Final = "platform.slipway/gpu-allocation"
+"""Label `dra` of nodes whose GPUs are allocated by claims of devices: NVIDIA's driver for those runs there, and no
+device plugin."""
+DRA: Final = "dra"
 NODE_POOL: Final = "karpenter.sh/nodepool"
 """Karpenter's label of its nodes, and tag of their instances: the NodePool."""
 CAPACITY_TYPE: Final = "karpenter.sh/capacity-type"

@@ -91,6 +91,11 @@ class PoolSpec:
         return self.settings.provisioner is Provisioner.MANAGED
 
     @property
+    def dra(self) -> bool:
+        """Whether its GPUs are allocated by claims of devices (Dynamic Resource Allocation)."""
+        return self.gpu is not None and self.settings.gpu_allocation == keys.DRA
+
+    @property
     def scales(self) -> bool:
         """Whether its number of nodes is autoscaled."""
         return self.settings.min < self.settings.max
@@ -283,6 +288,7 @@ def facts(spec: PoolSpec) -> dict[str, Any]:
         "maxPods": settings.max_pods,
         "gpu": spec.gpu.name if spec.gpu else None,
         "gpuCount": spec.gpu_count,
+        "draGpuCount": spec.gpu_count if spec.dra else 0,
         "mig": dict(spec.mig.profiles) if spec.mig else {},
         "sharing": {"mode": spec.sharing.mode, "replicas": spec.sharing.replicas} if spec.sharing else None,
         "efaCount": spec.efa_count,

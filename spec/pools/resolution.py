@@ -108,9 +108,13 @@ def _labels(
         labels[keys.MIG_CONFIG] = geometry.config
     if sharing is not None:
         labels[keys.DEVICE_PLUGIN_CONFIG] = sharing.config
-    if pool.provisioner is Provisioner.MANAGED and not (geometry and geometry.profiles):
-        # Not on nodes with partitioned GPUs: they have no whole GPU, and Cluster Autoscaler considers a node with this
-        # label and without `nvidia.com/gpu` as still starting (kubernetes/autoscaler#8095, open in 2026-04).
+    dra = pool.gpu_allocation == keys.DRA
+    if dra:
+        labels[keys.GPU_ALLOCATION] = keys.DRA
+    if pool.provisioner is Provisioner.MANAGED and not dra and not (geometry and geometry.profiles):
+        # Not on nodes with partitioned GPUs, or with claims of devices: they don't report whole ones, and Cluster
+        # Autoscaler considers a node with this label and without `nvidia.com/gpu` as still starting
+        # (kubernetes/autoscaler#8095, open in 2026-04).
         labels[keys.AUTOSCALER_GPU] = gpu.accelerator
     return labels
 

@@ -29,6 +29,8 @@ class Admission(Model):
     """A pod that requests GPUs fits on a pool of the stack, and tolerates its taints."""
     gpu_limits: Action = Action.DENY
     """GPU requests equal GPU limits, also in custom resources."""
+    device_claims: Action = Action.DENY
+    """A claim of devices is made by a template, for an exact number of whole GPUs, which its name tells."""
     job_bounds: Action = Action.DENY
     """A job sets a deadline, a limit on its retries, and a time after which it is deleted, none too high."""
     job_cost: Action = Action.DENY

@@ -104,6 +104,9 @@ class Pool(Model):
     """Partition every GPU of the pool with Multi-Instance GPU; whole GPUs if unset."""
     sharing: Sharing | None = None
     """Let several pods share each GPU of the pool; one pod per GPU if unset."""
+    gpu_allocation: Literal["device-plugin", "dra"] = "device-plugin"
+    """What gives GPUs to pods: NVIDIA's device plugin, or its driver for Dynamic Resource Allocation (`dra`), which has
+    claims of devices beside requests of `nvidia.com/gpu`; fixed pools of whole GPUs only, from Kubernetes 1.36."""
     node_repair: bool = True
     """Replace a node whose kubelet, network, storage or container runtime is unhealthy; for GPUs, see
     `cluster.repairGpus`."""

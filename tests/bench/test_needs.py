@@ -24,7 +24,7 @@ from tests.support.cases import beside
 CASES: Final = beside(__file__)
 
 Waits = Mapping[str, frozenset[str]]
-NOT_AT_HAND = {"gateway-crds-helm", "knative-operator"}
+NOT_AT_HAND = {"dra-driver-nvidia-gpu", "gateway-crds-helm", "knative-operator"}
 
 
 def recorded() -> Recording:

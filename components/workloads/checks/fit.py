@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from components.pools.karpenter import requirements
 from components.workloads.target import Target
+from spec.jobs import claimed
 from spec.pools import PoolSpec, keys
 from spec.pools.allocatable import HUGEPAGES, Amounts, allocatable, fitting, nodes_of
 from spec.quantities import CPU, MEMORY, MI, is_amount, parse, readable
@@ -27,8 +28,9 @@ def requests(container: Spec) -> dict[str, str]:
 
 def need(spec: Spec) -> dict[str, Decimal]:
     """Effective requests of a pod: the sum of its containers, or the largest init container if that is more
-    (kubernetes.io, "Init Containers"). Huge pages count as memory too, because nodes reserve them from it."""
-    total: dict[str, Decimal] = {}
+    (kubernetes.io, "Init Containers"); and its claims of devices. Huge pages count as memory too, because nodes reserve
+    them from it."""
+    total = {keys.GPU: Decimal(claimed(spec))}
     for container in spec.get("containers", ()):
         for name, amount in _amounts(container).items():
             total[name] = total.get(name, Decimal(0)) + amount
@@ -136,6 +138,10 @@ def node_problems(path: str, spec: Spec, pool: PoolSpec, wanted: Mapping[str, De
         rule = "system pools are only for controllers and DNS"
         yield Problem(f"{path}.pools", rule, pool.name, "Use a pool for workloads; a `general` one for CPU workloads.")
     yield from (shares := list(_sharing(path, spec, pool)))
+    if pool.gpu is not None and not pool.dra and spec.get("resourceClaims"):
+        rule = f"pool {pool.name} gives GPUs to requests, and not to claims of devices"
+        fix = f"Request {keys.GPU} in resources.limits, or select a pool with `gpuAllocation: dra`."
+        yield Problem(f"{path}.resourceClaims", rule, [one.get("name") for one in spec["resourceClaims"]], fix)
     for name, amount in sorted(wanted.items()):
         if "/" in name and not (shares and name == keys.GPU):
             yield from _device(path, pool, name, amount)

@@ -22,7 +22,7 @@ from spec.settings.addons.batch import (
     Yunikorn,
 )
 from spec.settings.addons.cost import Kubecost, Opencost
-from spec.settings.addons.gpu import EfaDevicePlugin, GpuOperator, ImagePreload
+from spec.settings.addons.gpu import DraDriver, EfaDevicePlugin, GpuOperator, ImagePreload
 from spec.settings.addons.ingress import CertManager, GatewayApi, LoadBalancerController
 from spec.settings.addons.observability import FluentBit, KubePrometheusStack
 from spec.settings.addons.serving import EndpointPicker, Keda, Knative, Kserve, SeldonCore
@@ -53,6 +53,8 @@ class Addons(Model):
 
     gpu_operator: GpuOperator | None = None
     """NVIDIA's device plugin, GPU labels and GPU metrics."""
+    dra_driver: DraDriver | None = None
+    """GPUs by claims of devices (Dynamic Resource Allocation)."""
     efa_device_plugin: EfaDevicePlugin | None = None
     """Elastic Fabric Adapters as an extended resource."""
     image_preload: ImagePreload | None = None

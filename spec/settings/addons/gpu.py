@@ -28,6 +28,10 @@ class GpuOperator(AddonSettings):
     """Interval at which Prometheus scrapes GPU metrics, in seconds; only with kubePrometheusStack."""
 
 
+class DraDriver(AddonSettings):
+    """NVIDIA's driver for Dynamic Resource Allocation, on the nodes of pools with `gpuAllocation: dra`."""
+
+
 class EfaDevicePlugin(AddonSettings):
     """Exposes Elastic Fabric Adapters to pods as `vpc.amazonaws.com/efa`."""
 

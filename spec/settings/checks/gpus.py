@@ -3,13 +3,16 @@
 from collections.abc import Iterator
 from typing import Final
 
-from spec.catalog import mig
+from spec.catalog import kubernetes, mig
 from spec.settings.addons import Addons
-from spec.settings.addons.gpu import EfaDevicePlugin, GpuOperator
+from spec.settings.addons.batch import SCHEDULERS
+from spec.settings.addons.gpu import DraDriver, EfaDevicePlugin, GpuOperator
 from spec.settings.capacity import Mig
+from spec.settings.checks.addons import key_of
 from spec.settings.checks.base import Context
 from spec.settings.checks.machines import known_types
-from spec.settings.pools import Pool, Role
+from spec.settings.cluster import Cluster
+from spec.settings.pools import Pool, Provisioner, Role
 from spec.settings.problems import Problem
 
 SHARE_CPU_MILLIS: Final = 1000
@@ -61,6 +64,46 @@ def sharing_fits(context: Context, pools: dict[str, Pool]) -> Iterator[Problem]:
             yield Problem(f"{path}.mode", rule, mode, "Use time-slicing, or remove `mig`.")
 
 
+DRA_SINCE: Final = 36
+"""First minor version of Kubernetes 1 in which a pod that requests `nvidia.com/gpu` gets a device of a DeviceClass: the
+feature DRAExtendedResource is beta and on (kubernetes v1.36.3, pkg/features/kube_features.go)."""
+
+
+def allocation_fits(context: Context, pools: dict[str, Pool], cluster: Cluster, addons: Addons) -> Iterator[Problem]:
+    """Claims of devices are for whole GPUs of pools that don't scale, and nothing else offers the same GPUs."""
+    plugin = "or use `gpuAllocation: device-plugin`."
+    for name, pool in ((name, pool) for name, pool in pools.items() if pool.gpu_allocation == "dra"):
+        path, version = f"pools.{name}", pool.version or cluster.version
+        kinds = known_types(pool)
+        if kinds and not any(kind.gpus for kind in kinds):
+            yield Problem(f"{path}.gpuAllocation", "only pools with GPUs allocate them", "dra", "Remove it.")
+        if (kubernetes.minor(version) or DRA_SINCE) < DRA_SINCE:
+            rule = (
+                f"`dra` needs Kubernetes 1.{DRA_SINCE}, and the pool has {version}, in which a request of "
+                "nvidia.com/gpu gets no device of a class"
+            )
+            yield Problem(f"{path}.gpuAllocation", rule, "dra", f"Set the version to 1.{DRA_SINCE}, {plugin}")
+        if pool.provisioner is Provisioner.KARPENTER or pool.min < pool.max:
+            # Karpenter 1.15 has claims behind alpha gates (karpenter.sh, "Utilizing GPUs and EFAs with Dynamic Resource
+            # Allocation") and no requests that a DeviceClass satisfies (karpenter#3231, open in 2026-08).
+            rule = "no autoscaler of the platform adds nodes for claims of devices, so their pool has a fixed size"
+            fix = f"Use `provisioner: managed` with min = max, {plugin}"
+            yield Problem(f"{path}.gpuAllocation", rule, "dra", fix)
+        if pool.os == "bottlerocket":
+            rule = "Bottlerocket has a device plugin of its own, which would give the same GPUs to other pods"
+            yield Problem(f"{path}.os", rule, pool.os, f"Use `os: al2023`, {plugin}")
+        for key, setting in (("mig", pool.mig), ("sharing", pool.sharing)):
+            if setting is not None:
+                rule = "claims of devices are for whole GPUs: partitioning and sharing by the driver are alpha"
+                yield Problem(f"{path}.{key}", rule, None, f"Remove it, {plugin}")
+        if not addons.has(DraDriver):
+            rule = "claims of devices need NVIDIA's driver"
+            yield Problem(f"{path}.gpuAllocation", rule, "dra", f"Add `draDriver: {{}}` to addons, {plugin}")
+        for other in filter(addons.has, SCHEDULERS):
+            rule = f"queues of {key_of(other)} count no claims of devices"
+            yield Problem(f"{path}.gpuAllocation", rule, "dra", f"Use `kueue: {{}}`, {plugin}")
+
+
 def shares_fit(context: Context, pools: dict[str, Pool]) -> Iterator[Problem]:
     """A share of a GPU has CPU and memory of its node. A warning: a small model may do with less."""
     for name, pool in pools.items():
@@ -96,7 +139,7 @@ def unoffered(context: Context, pools: dict[str, Pool], addons: Addons) -> Itera
     whole = [
         name
         for name, pool in pools.items()
-        if pool.os != "bottlerocket" and any(kind.gpus for kind in known_types(pool))
+        if pool.os != "bottlerocket" and pool.gpu_allocation != "dra" and any(kind.gpus for kind in known_types(pool))
     ]
     if whole and not addons.has(GpuOperator):
         rule = "the EKS-optimized GPU AMI has no device plugin, so no pod can request a GPU"

@@ -74,6 +74,11 @@ ACCEPTED: Final[Mapping[str, Mapping[str, Object]]] = {
         "a queued job that tolerates the GPU alone": make.job(tolerant(make.GPU_TAINT)),
         "a deployment on its pool": make.deployment(on("h100")),
     },
+    "device-claims": {
+        "a template for one GPU": make.claim_template("large"),
+        "a template whose name tells its number": make.claim_template("gpu-12", count=12),
+        "a runtime without claims": make.train_job(),
+    },
     "gpu-limits": {"limits alone": make.job_set(on("h100")),
         "equal limits": make.pytorch_job(on("h100", container(resources={"limits": {GPU: 1}, "requests": {GPU: 1}})))},
     "job-bounds": {
@@ -221,6 +226,11 @@ DENIED: Final[Mapping[str, Mapping[str, tuple[Object, str]]]] = {
         "a worker of a RayService": (ray.service(worker=spec(gpus())), "no pool fits this pod"),
         "the submitter of a RayJob": (ray.selecting(spec(gpus())), "no pool fits this pod"),
         "an MPIJob": (make.mpi_job(spec(gpus())), "no pool fits this pod"),
+    },
+    "device-claims": {
+        "a name that tells another number": (make.claim_template("gpu-2"), "a total of 1 in a template whose name"),
+        "all devices": (make.claim_template(allocationMode="All", count=None), "allocationMode All of request gpu"),
+        "another class": (make.claim_template(deviceClassName="mig.nvidia.com"), "deviceClassName mig.nvidia.com"),
     },
     "gpu-limits": {
         "unequal limits of a JobSet": (make.job_set(on("spot", UNEQUAL)),

@@ -172,6 +172,13 @@ def workflow(kind: str = "Workflow", **more: Any) -> Object:
     return _object("argoproj.io/v1alpha1", kind, cron if kind == "CronWorkflow" else kept, {})
 
 
+def claim_template(name: str = "it", *, count: int | None = 1, **exactly: Any) -> Object:
+    given = {"deviceClassName": "gpu.nvidia.com", "count": count, **exactly}
+    request = {"name": "gpu", "exactly": {key: value for key, value in given.items() if value is not None}}
+    made = _object("resource.k8s.io/v1", "ResourceClaimTemplate", {"spec": {"devices": {"requests": [request]}}}, {})
+    return {**made, "metadata": {**made["metadata"], "name": name}}
+
+
 def service(**more: Any) -> Object:
     return _object("v1", "Service", {"ports": [{"port": 80}], **more}, {})
 

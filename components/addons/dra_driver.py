@@ -1,0 +1,45 @@
+"""NVIDIA's driver for Dynamic Resource Allocation, only on the nodes of pools whose GPUs are allocated by claims."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from components.base.addon import AddOn, AddOnContext, ChartRelease, Parts
+from components.base.placement import pool_tolerations, sized
+from spec.catalog.software import CHARTS
+from spec.pools import keys
+from spec.pools.pool_spec import PoolSpec
+from spec.settings.addons.gpu import DraDriver as Settings
+
+
+class DraDriver(AddOn[Settings]):
+    """A DaemonSet that publishes the GPUs of its node as ResourceSlices, and the DeviceClass of whole GPUs."""
+
+    name = "dra-driver"
+    software = CHARTS["dra-driver-nvidia-gpu"]
+
+    def parts(self, context: AddOnContext) -> Parts:
+        """One release; nothing if no pool has claims, because a DeviceClass would promise GPUs that no node has."""
+        if not any(pool.dra for pool in context.pools.values()):
+            return Parts()
+        # The DaemonSet has the name of the chart, whatever that of the release is.
+        release = ChartRelease(ref=self.software, release_name=self.software.name, values=values(context.pools))
+        return Parts(releases=[release])
+
+
+def values(pools: Mapping[str, PoolSpec]) -> dict[str, Any]:
+    """Values of the chart (0.4.1) that differ from its defaults."""
+    names = sorted(name for name, pool in pools.items() if pool.dra)
+    return {
+        # The chart asks whether the device plugin is off: the GPU Operator tolerates no taint of these pools.
+        "gpuResourcesEnabledOverride": True,
+        # Those are for NVLink between machines (P6e-GB200), which no pool has.
+        "resources": {"computeDomains": {"enabled": False}},
+        "kubeletPlugin": {
+            "nodeSelector": {keys.GPU_ALLOCATION: keys.DRA},
+            # By default it selects labels of Node Feature Discovery, which comes with the GPU Operator and does not run
+            # on these nodes.
+            "affinity": {"nodeAffinity": None},
+            "tolerations": pool_tolerations(pools, names),
+            "containers": {"gpus": {"resources": sized("10m", "256Mi")}},
+        },
+    }
