@@ -99,7 +99,7 @@ def faults(options: argparse.Namespace) -> int:
     elif options.file is not None:
         document = next(iter(strict_yaml.documents(options.file)), None) or {}
     found = _faults(offline.require_running().home, document)
-    rows = [(one["on"], one["fails"], f"{one['failed']} of {one['met']} requests") for one in found]
+    rows = [(one["on"] or one["part"], one["fails"], f"{one['failed']} of {one['met']} requests") for one in found]
     print(json.dumps(found, indent=2) if options.json else table(rows) if rows else "no faults")
     return 0
 

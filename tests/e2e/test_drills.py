@@ -16,7 +16,7 @@ pytestmark = pytest.mark.sandbox
 DRILLS: Final = int(os.environ.get("SLIPWAY_DRILLS", "4"))
 """How many drills there are, each by its own seed; each takes a minute on two cores. `make drills` runs many."""
 FAILS: Final = ("denied", "internal", "throttled", "unavailable", "failed", "lost", "kube-apiserver", "etcd")
-AWAY: Final = {"fails": "away", "seconds": 40}
+AWAY: Final[Mapping[str, Any]] = {"fails": "away", "seconds": 40}
 """Longer than a request of the provider lasts."""
 FOREVER: Final = 40
 """More often than clients repeat a request (terraform-provider-aws, 25 times)."""
@@ -82,9 +82,12 @@ def test_the_same_command_ends_where_it_would_have_ended(
     requests, of_account, made, of_cluster = undisturbed
     chance = random.Random(seed)  # noqa: S311 - repeatable
     fails, after = FAILS[seed % len(FAILS)], chance.randrange(requests)
-    fault = {"on": "*", "fails": fails, "after": after, "times": chance.choice((1, FOREVER))}
+    fault: Mapping[str, Any] = {"on": "*", "fails": fails, "after": after, "times": chance.choice((1, FOREVER))}
+    if fails in ("kube-apiserver", "etcd"):
+        # Once there is a cluster.
+        fault = {"on": "eks:Create*", "part": fails, "after": 1 + seed % 5, **AWAY}
     try:
-        put(world, tmp_path, {"on": fails, **AWAY} if fails in ("kube-apiserver", "etcd") else fault, seed=seed)
+        put(world, tmp_path, fault, seed=seed)
         disturbed = world.run("up", "brief", "--sandbox")
         assert "Traceback" not in disturbed.stdout, disturbed.stdout
         world.succeed("sandbox", "faults", "--clear")

@@ -63,18 +63,20 @@ class Fault:
     """One fault.
 
     Attributes:
-        on: `service:Operation` of AWS as IAM writes it, with `*` for any text; or the name of a part of the sandbox
-            (`kube-apiserver`, `etcd`, `kueue`), which fails as `away`.
+        on: `service:Operation` of AWS as IAM writes it, with `*` for any text. A part that is away without it is so at
+            once, otherwise from such a request on.
         fails: One of `FAILS`. `lost` makes the object and closes the connection without an answer; `failed` lets what
-            EKS makes end in `CREATE_FAILED`.
+            EKS makes end in `CREATE_FAILED`; `away` lets a part of the sandbox stand still.
+        part: Which: `kube-apiserver`, `etcd`, `kueue`.
         after: Requests that pass first.
         times: How many fail; 0 for all.
         probability: Share of the requests that fail, by the seed.
         seconds: How long an answer is delayed, or a part is away.
     """
 
-    on: str
     fails: str
+    on: str = ""
+    part: str = ""
     after: int = 0
     times: int = 1
     probability: float = 1.0
@@ -84,19 +86,18 @@ class Fault:
     failed: int = field(default=0, init=False)
 
     def __post_init__(self) -> None:
-        if self.fails not in FAILS:
-            msg = f"fault on {self.on}: it fails as {self.fails!r}; use one of {', '.join(FAILS)}"
-            raise SandboxError(msg)
-        if (self.fails == AWAY) != (":" not in self.on and self.on != "*"):
-            msg = f"fault on {self.on}: requests, `service:Operation`, fail otherwise than `away`, and parts only so"
-            raise SandboxError(msg)
-        if self.fails in (AWAY, DELAYED) and not self.seconds > 0:
-            msg = f"fault on {self.on}: {self.fails} needs `seconds` above 0"
-            raise SandboxError(msg)
+        wrong = {
+            f"it fails as {self.fails!r}; use one of {', '.join(FAILS)}": self.fails not in FAILS,
+            "`away` has a `part`, and nothing else has one": (self.fails == AWAY) != bool(self.part),
+            "`on` names requests, `service:Operation`": self.fails != AWAY and not self.on,
+            f"{self.fails} needs `seconds` above 0": self.fails in (AWAY, DELAYED) and not self.seconds > 0,
+        }
+        if msg := next((text for text, found in wrong.items() if found), ""):
+            raise SandboxError(f"fault on {self.on or self.part}: {msg}")  # noqa: EM102
 
     def meets(self, request: str) -> bool:
         """Whether a request has its name."""
-        return self.fails != AWAY and fnmatch.fnmatchcase(request.lower(), self.on.lower())
+        return fnmatch.fnmatchcase(request.lower(), self.on.lower())
 
     def strikes(self, chance: random.Random) -> bool:
         """Whether the request that it meets fails."""
@@ -125,8 +126,8 @@ def put(document: Any, pause: Callable[[str, float], None]) -> None:
         msg = f"a fault has {known}: {str(error).partition('() ')[2]}"
         raise SandboxError(msg) from error
     for one in faults:
-        if one.fails == AWAY:
-            pause(one.on, one.seconds)
+        if one.fails == AWAY and not one.on:
+            pause(one.part, one.seconds)
     with _LOCK:
         _FAULTS[:] = faults
         _CHANCE.seed(document.get("seed", 0))
@@ -164,8 +165,11 @@ def answer(service: str, protocol: str, fault: Fault) -> Answer:
 Application = Callable[[dict[str, Any], Callable[..., Any]], Iterable[bytes]]
 
 
-def delay(request: str) -> None:
-    """Wait as long as a fault says."""
+def delay(request: str, pause: Callable[[str, float], None]) -> None:
+    """Wait as long as a fault says, and let a part be away whose time has come, if it runs."""
+    if fault := struck(request, AWAY):
+        with suppress(SandboxError):
+            pause(fault.part, fault.seconds)
     if fault := struck(request, DELAYED):
         time.sleep(fault.seconds)
 

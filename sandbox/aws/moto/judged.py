@@ -96,7 +96,7 @@ def _fault(response: Any) -> faults.Answer | None:
     service, request = response.boto3_service_name, _name(response)
     if not request or not response.normalized_request.environ.get(OUTSIDE):
         return None
-    faults.delay(request)
+    faults.delay(request, live.behind().pause)
     if not (fault := faults.struck(request, *faults.ANSWERED)):
         return None
     return faults.answer(service, get_service_model(service).protocol, fault)

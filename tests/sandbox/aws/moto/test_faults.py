@@ -11,6 +11,7 @@ from botocore.config import Config
 from botocore.exceptions import ClientError, ConnectionClosedError
 
 from sandbox.aws.client import Clients
+from sandbox.aws.moto import live
 from sandbox.aws.moto.faults import ADDRESS
 from tests.sandbox.aws.fakes import FakeClusters, FakeNodes, attached
 from tests.sandbox.aws.samples import SAMPLES, World
@@ -100,6 +101,20 @@ def test_what_eks_makes_ends_failed(world: World, account: Account) -> None:
         assert ask("eks", "describe_cluster", name="doomed")["cluster"]["status"] == "FAILED"
 
 
+def test_a_part_is_away_at_once_or_from_a_request_on(world: World, account: Account) -> None:
+    paused: list[tuple[str, float]] = []
+    before = live.attach(replace(live.behind(), pause=lambda *part: paused.append(part)))
+    try:
+        account.faults({"fails": "away", "part": "etcd", "seconds": 1})
+        assert paused == [("etcd", 1)]
+        account.faults({"fails": "away", "part": "kueue", "seconds": 2, "on": "ec2:*", "after": 1})
+        assert paused == [("etcd", 1)]
+        assert [account.ask("ec2", "describe_vpcs")[0] for _ in range(3)] == [""] * 3
+        assert paused == [("etcd", 1), ("kueue", 2)]
+    finally:
+        live.attach(before)
+
+
 def test_requests_of_the_sandbox_itself_meet_no_fault(world: World, account: Account) -> None:
     account.faults({"on": "*", "fails": "denied", "times": 0})
     assert world.aws.call("ec2", "describe_vpcs")["Vpcs"]
@@ -107,10 +122,11 @@ def test_requests_of_the_sandbox_itself_meet_no_fault(world: World, account: Acc
 
 @pytest.mark.parametrize(("row", "words"), [
     ({"on": "ec2:*", "fails": "broken"}, "use one of throttled"),
-    ({"on": "ec2:*", "fails": "away", "seconds": 1}, "parts only so"),
-    ({"on": "etcd", "fails": "denied"}, "parts only so"),
-    ({"on": "etcd", "fails": "away"}, "needs `seconds` above 0"),
-    ({"on": "ec2:*", "fails": "denied", "often": 2}, "a fault has on, fails, after, times, probability, seconds"),
+    ({"on": "ec2:*", "fails": "away", "seconds": 1}, "`away` has a `part`"),
+    ({"part": "etcd", "fails": "denied"}, "nothing else has one"),
+    ({"fails": "denied"}, "`on` names requests"),
+    ({"part": "etcd", "fails": "away"}, "needs `seconds` above 0"),
+    ({"on": "ec2:*", "fails": "denied", "often": 2}, "a fault has fails, on, part, after, times, probability, seconds"),
     ([], "the list `faults`, of maps"),
 ])  # fmt: skip
 def test_a_wrong_row_is_refused_with_what_is_right(account: Account, row: Any, words: str) -> None:
