@@ -43,7 +43,6 @@ FOUND = {
     "aws:sns/getTopic:getTopic": ("aws:sns/topic:Topic", ("name",)),
 }  # fmt: skip
 """The type whose object each finds, and by which of its outputs."""
-INDEX = "aws:index/{0}:{0}"
 
 
 def invoke(aws: Aws, token: str, args: dict[str, Any]) -> dict[str, Any]:
@@ -104,7 +103,7 @@ def test_a_secret_and_its_version_are_read(aws: Aws) -> None:
 
 
 def test_the_caller_is_the_account(aws: Aws) -> None:
-    found = invoke(aws, INDEX.format("getCallerIdentity"), {})
+    found = invoke(aws, "aws:index/getCallerIdentity:getCallerIdentity", {})
     assert found["accountId"] == found["id"] == aws.account
     assert aws.account in found["arn"]
 

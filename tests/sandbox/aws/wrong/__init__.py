@@ -2,10 +2,9 @@
 refuses in its own words, there is a row for each form of inputs.
 
 A row changes the inputs of the type's sample (`tests/sandbox/aws/samples`), or `base`: `set` has paths and values, null
-removes. `at` is the input that is reported at preview; `up` says that only an `up` finds it, `twice` that creating it a
-second time does. `code` begins what is said at preview, of this input alone, or is the error's at `up`. `missed` is the
-reason why nothing refuses it. `{times: N, of: TEXT}` is a long text or list, `{json: VALUE}` a document, and `{subnet}`
-an object that exists.
+removes. `at` is the input that is wrong at preview; `up` says that only an `up` finds it, `twice` that creating it a
+second time does. `code` is in what is said. `missed` is the reason why nothing refuses it. `{times: N, of: TEXT}` is a
+long text or list, `{json: VALUE}` a document, and `{subnet}` an object that exists.
 """
 
 import copy
