@@ -40,7 +40,7 @@ def test_the_lowest_priced_matching_type_is_chosen() -> None:
 
 @pytest.mark.parametrize(("requirement", "family"), [
     (("karpenter.k8s.aws/instance-gpu-name", "In", ["h100"]), "p5"),
-    (("karpenter.k8s.aws/instance-category", "In", ["r"]), "r7i"),
+    (("karpenter.k8s.aws/instance-category", "In", ["r"]), "r8g"),
     (("karpenter.k8s.aws/instance-gpu-count", "Gt", ["7"]), "g4dn"),
 ])  # fmt: skip
 def test_types_are_matched_by_any_label_of_karpenter(requirement: tuple[str, str, list[str]], family: str) -> None:
