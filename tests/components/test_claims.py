@@ -21,6 +21,7 @@ from slipway.why.file import findings
 from slipway.why.judge import as_served, denied
 from spec.catalog import lifecycle
 from spec.pools import resolve_all
+from spec.settings import load
 from spec.settings.addons.batch import Kueue as KueueSettings
 from spec.settings.addons.gpu import DraDriver as DraSettings
 from spec.settings.addons.gpu import GpuOperator as GpuSettings
@@ -29,7 +30,9 @@ from tests.components.admission import samples as make
 from tests.components.admission.samples import GPU, GPU_TAINT, POOL, Object, pool_taint
 from tests.components.admission.upstream import CLAIMED, POOL_NAME, ROWS, SAYS, claims_of, workload_of
 from tests.components.pools.samples import platform
+from tests.spec.settings.stack import BASE
 from tests.support.context import seen_parts
+from tests.support.day import TODAY
 
 PARTS: Final[dict[str, Any]] = {"cluster": {"version": "1.36"}, "addons": {"draDriver": {}, "kueue": {}}}
 PLUGGED: Final = {**CLAIMED, "gpuAllocation": "device-plugin"}
@@ -104,6 +107,18 @@ def test_a_namespace_has_a_quota_of_the_class_and_a_template_for_each_size() -> 
         template = dict(found[f"claim-{count}"])
         assert template["metadata"]["name"] == f"gpu-{count}"
         assert refused(template) == {}
+
+
+def test_a_split_of_costs_that_sees_no_claims_is_warned_of() -> None:
+    parts = {**PARTS, "addons": {**PARTS["addons"], **BASE["addons"], "kubePrometheusStack": {}, "opencost": {}}}
+    data = {"pools": {POOL_NAME: CLAIMED, **BASE["pools"]}, **parts}
+    warned = [
+        one.path
+        for one in load(
+            {**BASE, **data, "cluster": {**BASE["cluster"], "version": "1.36"}}, stack="test", today=TODAY
+        ).warnings
+    ]
+    assert f"pools.{POOL_NAME}.gpuAllocation" in warned
 
 
 def test_kueue_places_no_claims_by_topology() -> None:

@@ -79,6 +79,7 @@ CHECKS: Final = (
     Check(gpus.sharing_fits, ("pools",)),
     Check(gpus.offered_as_promised, ("pools", "addons")),
     Check(gpus.allocation_fits, ("pools", "cluster", "addons")),
+    Check(gpus.claims_unseen, ("pools", "addons"), warns=True),
     Check(gpus.shares_fit, ("pools",), warns=True),
     Check(gpus.unoffered, ("pools", "addons"), warns=True),
     Check(names.lengths, ("pools",)),

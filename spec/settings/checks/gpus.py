@@ -4,8 +4,9 @@ from collections.abc import Iterator
 from typing import Final
 
 from spec.catalog import kubernetes, mig
-from spec.settings.addons import Addons
+from spec.settings.addons import Addons, AddonSettings
 from spec.settings.addons.batch import SCHEDULERS
+from spec.settings.addons.cost import Kubecost, Opencost
 from spec.settings.addons.gpu import DraDriver, EfaDevicePlugin, GpuOperator
 from spec.settings.capacity import Mig
 from spec.settings.checks.addons import key_of
@@ -102,6 +103,19 @@ def allocation_fits(context: Context, pools: dict[str, Pool], cluster: Cluster, 
         for other in filter(addons.has, SCHEDULERS):
             rule = f"queues of {key_of(other)} count no claims of devices"
             yield Problem(f"{path}.gpuAllocation", rule, "dra", f"Use `kueue: {{}}`, {plugin}")
+
+
+def claims_unseen(context: Context, pools: dict[str, Pool], addons: Addons) -> Iterator[Problem]:
+    """What splits costs by metrics sees no claims (a warning)."""
+    split_costs: tuple[type[AddonSettings], ...] = (Kubecost, Opencost)
+    for other in filter(addons.has, split_costs):
+        for name in (name for name, pool in pools.items() if pool.gpu_allocation == "dra"):
+            rule = (
+                f"{key_of(other)} reads GPUs in requests and in the status of nodes: it splits the price of a node "
+                "with claims of devices by CPU and memory"
+            )
+            fix = "Compare teams by their queue's quota there, or use `gpuAllocation: device-plugin`."
+            yield Problem(f"pools.{name}.gpuAllocation", rule, "dra", fix)
 
 
 def shares_fit(context: Context, pools: dict[str, Pool]) -> Iterator[Problem]:
