@@ -31,7 +31,7 @@ _WRONG: Final = (
     + ").map(t, t + ' of request ' + r.name).join(', '))[0])"
 )
 _NAME: Final = f"(has({O}.metadata.name) ? {O}.metadata.name : '')"
-_STATED: Final = f"({_NAME}.matches({NUMBER}) ? int({_NAME}.split('-')[{_NAME}.split('-').size() - 1]) : 1)"
+_STATED: Final = f"[{_NAME}].map(n, n.matches({NUMBER}) ? [n.split('-')].map(w, int(w[w.size() - 1]))[0] : 1)[0]"
 _TEMPLATE: Final = kinds.CLAIM_TEMPLATE.kind
 
 DEVICE_CLAIMS: Final = Rule(
@@ -43,21 +43,21 @@ DEVICE_CLAIMS: Final = Rule(
     variables={
         "made": f"{KIND} == {literal(_TEMPLATE)} && has({O}.spec.spec.devices) ? [{O}.spec.spec.devices] : []",
         "asked": "(variables.made.filter(d, has(d.requests)).map(d, d.requests) + [[]])[0]",
-        "stated": f"{KIND} == {literal(_TEMPLATE)} ? {_STATED} : 0",
+        "stated": _STATED,
         "total": "variables.asked.map(r, [has(r.exactly) ? r.exactly : r].map(e, has(e.count) ? int(e.count) : 1)[0])"
         ".sum()",
         "unfit": f"{_WRONG} + variables.made.filter(d, has(d.config) && d.config.size() > 0).map(d, 'config') + "
-        f"({KIND} == {literal(_TEMPLATE)} && variables.total != variables.stated ? ['a total of ' + "
-        "string(variables.total) + ' in a template whose name tells ' + string(variables.stated)] : []) + "
+        f"(variables.made.size() > 0 && variables.total != variables.stated ? ["
+        "string(variables.total) + ' in a template named for ' + string(variables.stated)] : []) + "
         "variables.partial.map(l, l.exists(s, has(s.resourceClaims)) ? 'resourceClaims of a patch' : '')",
     },
     expression="variables.unfit.all(t, t == '')",
     message=Message(
-        wrong="this claim of devices is counted by no queue: remove ",
+        wrong="no queue counts this claim of devices: remove ",
         found=joined("variables.unfit"),
         shown="fields",
         fix=f". Write a template with exactly: {{deviceClassName: {DEVICE_CLASS}, count: N}}, and end its name with -N "
-        "for several GPUs, like gpu-2; containers of a pod may share a claim, and each pod gets its own",
+        "for several GPUs",
     ),
     left="only its author knows which devices it needs",
 )

@@ -36,14 +36,16 @@ def _deadline(holder: str) -> str:
 
 
 def _part(pod: str, count: str, ends: str, attempts: str = "1") -> str:
-    """Pods that are alike, and what has the deadline of each attempt."""
-    return f"{{'s': dyn({pod}), 'count': dyn({count}), 'ends': dyn({ends}), 'tries': dyn({attempts})}}"
+    """Pods that are alike, their number, what has the deadline of each attempt, and how many attempts there are."""
+    return f"{{'s': dyn({pod}), 'n': dyn({count}), 'e': dyn({ends}), 'a': dyn({attempts})}}"
 
 
-def _batch(count: str = "1") -> str:
-    return _part("j.template.spec", f"{_number('j', 'parallelism')} * {count}", "j")
-
-
+_BATCH: Final = _part(
+    "j.template.spec",
+    f"{_number('j', 'parallelism')} * (variables.kind == 'ScaledJob' ? "
+    f"{_number('o.spec', 'maxReplicaCount', _SCALED)} : 1)",
+    "j",
+)
 _OPERATED: Final = _part(
     "g.template.spec",
     # An elastic job grows to as many workers.
@@ -73,10 +75,8 @@ _NODE: Final = _part(
 _PARTS: Final = (
     f"variables.kind == 'JobSet' ? o.spec.replicatedJobs.map(j, {_SET}) : "
     f"variables.kind == 'TrainJob' ? ({_RESOURCES} ? [{_NODE}] : []) : "
-    f"variables.kind == 'CronJob' ? [o.spec.jobTemplate.spec].map(j, {_batch()}) : "
-    f"variables.kind == 'ScaledJob' ? [o.spec.jobTargetRef].map(j, "
-    f"{_batch(_number('o.spec', 'maxReplicaCount', _SCALED))}) : "
-    f"variables.kind == 'Job' ? [o.spec].map(j, {_batch()}) : "
+    "variables.kind in ['CronJob', 'Job', 'ScaledJob'] ? [variables.kind == 'CronJob' ? o.spec.jobTemplate.spec : "
+    f"variables.kind == 'Job' ? o.spec : o.spec.jobTargetRef].map(j, {_BATCH}) : "
     f"variables.job_groups.map(g, {_OPERATED}) + "
     f"variables.job_ray.map(r, {_part('r.headGroupSpec.template.spec', '1', *_RAY)}) + "
     f"variables.job_workers.map(g, {_part('g.template.spec', f'[{RAY_PODS % JOB}, {_UNBOUNDED}].min()', *_RAY)})"
@@ -98,7 +98,7 @@ _LOWEST: Final = (
     f"[variables.pools.filter(p, {SELECTED}).map(p, {RATE}).filter(u, u > 0)].map(us, us.size() == 0 ? 0 : us.min())[0]"
 )
 _STEP: Final = (
-    "{'containers': dyn((has(x.container) ? [x.container] : []) + (has(x.script) ? [x.script] : []) + "
+    "{'containers': dyn(['container', 'script'].filter(f, f in x).map(f, x[f]) + "
     "(has(x.containerSet) ? x.containerSet.containers : [])), "
     "'nodeSelector': dyn(has(x.nodeSelector) ? x.nodeSelector : has(w.nodeSelector) ? w.nodeSelector : {})}"
 )
@@ -138,16 +138,16 @@ def job_cost() -> Rule:
             "kind": f"variables.trials > 0 ? string({_TRIAL}.kind) : {KIND}",
             # Pods that are alike in lists of lists of lists, as the steps of a workflow are.
             "parts": f"{_OF_STEPS} ? {_STEPS} : [variables.job].map(o, [[{_PARTS}]])[0]",
-            "prices": "variables.parts.map(g, g.map(l, l.filter(x, x.count > 0 && x.tries > 0).map(x, [x.s].map(s, "
-            f"{_LOWEST} * x.count * x.tries * {_deadline('x.ends')})[0])))",
+            "prices": "variables.parts.map(g, g.map(l, l.filter(x, x.n > 0 && x.a > 0).map(x, [x.s].map(s, "
+            f"{_LOWEST} * x.n * x.a * {_deadline('x.e')})[0])))",
             "whole": f"[variables.job].map(o, {_WHOLE})[0]",
             "usd": f"({_OF_STEPS} ? {_DEAREST} : variables.prices[0][0].sum() + variables.whole.sum()) * "
             f"(variables.trials > 0 ? variables.trials : 1) / {_UNIT}",
             "open": f"variables.kind == 'TrainJob' && [variables.job].exists(o, {_OPEN}) ? "
             "'an unknown number of USD: the GPUs of its nodes are not in trainer.resourcesPerNode' : "
             f"{KIND} == 'CronJob' && variables.usd > 0 && ![{O}.spec].exists(o, has(o.concurrencyPolicy) && "
-            "o.concurrencyPolicy in ['Forbid', 'Replace']) ? string(variables.usd) + ' USD or more for each run until "
-            "its deadline, and runs overlap: concurrencyPolicy is not Forbid or Replace' : ''",
+            "o.concurrencyPolicy in ['Forbid', 'Replace']) ? string(variables.usd) + ' USD or more for each run, and "
+            "runs overlap: concurrencyPolicy is not Forbid or Replace' : ''",
         },
         expression="variables.most < 0 || (variables.usd <= variables.most && variables.open == '')",
         message=Message(

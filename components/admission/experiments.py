@@ -11,7 +11,7 @@ from typing import Final
 
 from components.addons.katib import TRIALS
 from components.admission import kinds
-from components.admission.rule import Message, Rule, literal
+from components.admission.rule import Message, Rule, listed, literal
 from components.admission.templates import O
 from components.workloads.sweep import MAX_TRIALS
 
@@ -29,7 +29,7 @@ def _kind(name: str) -> str:
 KINDS: Final = tuple(_kind(name) for name in TRIALS)  # version and kind of each job that Katib watches
 _OTHER: Final = (
     f"!has({_TRIAL}.apiVersion) || !has({_TRIAL}.kind) || "
-    f"!(string({_TRIAL}.apiVersion) + ' ' + string({_TRIAL}.kind) in {literal(list(KINDS))})"
+    f"!(string({_TRIAL}.apiVersion) + ' ' + string({_TRIAL}.kind) in {listed('trialKinds')})"
 )
 _ENDS_TEXT: Final = "string(v).matches(" + literal(r'["\\]') + ")"
 _VALUES: Final = "has(p.feasibleSpace) && has(p.feasibleSpace.list)"
@@ -58,6 +58,7 @@ def bounds(maximum: int) -> Rule:
     return Rule(
         name="experiment-bounds",
         kinds=(kinds.EXPERIMENT,),
+        parameters={"trialKinds": ",".join(KINDS)},
         what=f"an Experiment has at most {MAX_TRIALS} trials, at most `maxReplicas` at once, and shows the job of each",
         why="without a maximum it makes trials until somebody notices; an algorithm that goes on when it is done keeps "
         "its pod; and Katib creates whatever a template says, as other than a job outside every rule and quota",
@@ -68,8 +69,9 @@ def bounds(maximum: int) -> Rule:
             found="variables.wrong.join(', ')",
             shown="fields",
             fix=f". maxTrialCount is at most {MAX_TRIALS}, parallelTrialCount at most {maximum}, resumePolicy Never; "
-            f"trialTemplate.trialSpec is one of {', '.join(KINDS)}, whose metadata has labels and annotations; no "
-            'value of a parameter has " or \\ in it, or is an annotation; the collector is one of Katib',
+            f"trialTemplate.trialSpec is one of {', '.join(each.split()[1] for each in KINDS)}, whose metadata has "
+            'labels and annotations; no value of a parameter has " or \\ in it, or is an annotation; the collector is '
+            "Katib's",
         ),
         left="only its author knows how many trials it needs, and what a trial is",
     )

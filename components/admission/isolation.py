@@ -72,7 +72,7 @@ ALLOWED_VOLUMES: Final = (
     "configMap", "downwardAPI", "emptyDir", "ephemeral", "image", "persistentVolumeClaim", "projected", "secret",
 )  # fmt: skip
 """Those of the Pod Security level `restricted`, and `image`, without inline `csi`; host-access reports `hostPath`."""
-_SOURCE: Final = " || ".join(f"has(v.{name})" for name in (*ALLOWED_VOLUMES, "hostPath"))
+_SOURCE: Final = f"v.exists(k, k in {listed('volumeSources')})"
 # `emptyDir` is the volume of no source (kubernetes, pkg/apis/core/v1/defaults.go).
 _MOUNTED: Final = f"(has(s.volumes) ? s.volumes.filter(v, !({_SOURCE})).map(v, string(v.name)).join(', ') : '')"
 VOLUME_SOURCES: Final = Rule(
@@ -80,6 +80,7 @@ VOLUME_SOURCES: Final = Rule(
     kinds=kinds.WITH_PODS,
     what="a volume is a claim, or one without a server of its own",
     why="the node mounts an inline volume (`nfs`, `iscsi`, `csi`, ...) itself, past the team's network policies",
+    parameters={"volumeSources": ",".join((*ALLOWED_VOLUMES, "hostPath"))},
     variables={"mounted": f"variables.specs.map(s, {_MOUNTED})"},
     expression="variables.mounted.all(t, t == '')",
     message=Message(

@@ -18,13 +18,13 @@ _LIMITS: Final = "(has(c.resources) && has(c.resources.limits))"
 
 _INIT: Final = "(has(s.initContainers) ? s.initContainers : [])"
 _OWN: Final = f"(s.containers + {_INIT})"
-_ENDS: Final = "[c.resourceClaimTemplateName.split('-')].map(w, w[w.size() - 1])[0]"
 NUMBER: Final = "'[-][1-9][0-9]?$'"
 """End of the name of a template of claims for several devices."""
 _CLAIMED: Final = (
     # `dyn`, or the type checker would take the amounts of all other containers for text as well.
     "(has(s.resourceClaims) ? s.resourceClaims.map(c, dyn({'resources': {'limits': has(c.resourceClaimTemplateName) ? "
-    f"{{'{keys.GPU}': c.resourceClaimTemplateName.matches({NUMBER}) ? {_ENDS} : '1'}} : "
+    f"{{'{keys.GPU}': [c.resourceClaimTemplateName].map(n, n.matches({NUMBER}) ? "
+    "[n.split('-')].map(w, w[w.size() - 1])[0] : '1')[0]} : "
     "{'resourceClaimName/' + c.resourceClaimName: '1'}}})) : [])"
 )
 """Claims of devices of pod `s`, each as a container that requests as many GPUs as the name of its template tells
@@ -33,24 +33,24 @@ has."""
 _ALL: Final = f"({_OWN} + {_CLAIMED})"
 """Containers of pod `s`: one that runs before the others needs its devices on the same node."""
 
-ASKS: Final = f"{_ALL}.exists(c, {_LIMITS} && c.resources.limits.exists(r, {DEVICE} && r != '{keys.EFA}'))"
+CLAIMS: Final = "(has(s.resourceClaims) && s.resourceClaims.size() > 0)"
+"""Whether pod `s` claims devices."""
+ASKS: Final = (
+    f"({CLAIMS} || {_OWN}.exists(c, {_LIMITS} && c.resources.limits.exists(r, {DEVICE} && r != '{keys.EFA}')))"
+)
 """Whether pod `s` requests GPUs, MIG instances, or devices of another kind."""
 _ASKS_WHOLE: Final = f"{_OWN}.exists(c, {_LIMITS} && '{keys.GPU}' in c.resources.limits)"
 _REQUESTED: Final = f"c.resources.limits.filter(r, {DEVICE}).map(r, r + ' ' + string(c.resources.limits[r]))"
 
 _COUNT: Final = "quantity(string(c.resources.limits[%s])).asInteger()"
-_TOGETHER: Final = (
-    f"(s.containers + {_CLAIMED} + {_INIT}.filter(c, has(c.restartPolicy) && c.restartPolicy == 'Always'))"
-)
-"""Containers that run at the same time: a sidecar is an init container that goes on (kubernetes.io, "Sidecar
-Containers")."""
-CLAIMS: Final = "(has(s.resourceClaims) && s.resourceClaims.size() > 0)"
-"""Whether pod `s` claims devices."""
+_TOGETHER: Final = f"(s.containers + m + {_INIT}.filter(c, has(c.restartPolicy) && c.restartPolicy == 'Always'))"
+"""Containers and claims `m` that hold devices at the same time: a sidecar is an init container that goes on
+(kubernetes.io, "Sidecar Containers")."""
 OFFERS: Final = (
-    f"(p.claims || !{CLAIMS}) && {_ALL}.all(c, !{_LIMITS} || c.resources.limits.all(r, !{DEVICE} || "
-    f"p.devices.exists(d, d.name == r && {_COUNT % 'r'} <= (p.shared ? 1 : d.count))))"
-    f" && p.devices.all(d, {_TOGETHER}.filter(c, {_LIMITS} && d.name in c.resources.limits)"
-    f".map(c, {_COUNT % 'd.name'}).sum() <= d.count)"
+    f"[{_CLAIMED}].exists(m, (p.claims || m.size() == 0) && ({_OWN} + m).all(c, !{_LIMITS} || "
+    f"c.resources.limits.all(r, !{DEVICE} || p.devices.exists(d, d.name == r && {_COUNT % 'r'} <= "
+    f"(p.shared ? 1 : d.count)))) && p.devices.all(d, {_TOGETHER}.filter(c, {_LIMITS} && d.name in "
+    f"c.resources.limits).map(c, {_COUNT % 'd.name'}).sum() <= d.count))"
 )
 """Whether a node of pool `p` has all devices that pod `s` requests. A container gets at most one share of a shared GPU:
 a second share may be of the same GPU, and the device plugin refuses it (`failRequestsGreaterThanOne`)."""

@@ -59,17 +59,17 @@ _IMAGES: Final = (
     "l.filter(c, has(c.image)).map(c, string(c.image))",
     f"(has(s.volumes) ? s.volumes.filter(v, {_MOUNTED}).map(v, string(v.image.reference)) : [])",
 )
-_FORMATS: Final = literal([
+_FORMATS: Final = (
     "art", "huggingface", "lightgbm", "model", "onnx", "paddle", "pmml", "pytorch", "sklearn", "tensorflow", "triton",
     "xgboost",
-])  # fmt: skip
+)  # fmt: skip
 """Fields of a predictor or explainer that have the address of a model (kserve v0.20.0, CRD)."""
 _PREDICTORS: Final = (
     f"(['predictor', 'transformer', 'explainer'].filter(p, p in {O}.spec).map(p, {O}.spec[p]) + "
     f"(has({O}.spec.canary) ? {O}.spec.canary.filter(c, has(c.predictor)).map(c, c.predictor) : []))"
 )
 _ADDRESSES: Final = (
-    f"({_FORMATS}.filter(k, k in p && has(p[k].storageUri)).map(k, string(p[k].storageUri)) + "
+    f"({listed('modelFormats')}.filter(k, k in p && has(p[k].storageUri)).map(k, string(p[k].storageUri)) + "
     "(has(p.storageUris) ? p.storageUris.filter(u, has(u.uri)).map(u, string(u.uri)) : []))"
 )
 # KServe mounts the image of `oci+native://IMAGE`, and runs that of `oci://IMAGE` beside the server.
@@ -87,6 +87,7 @@ IMAGE_TAG: Final = Rule(
     kinds=(*kinds.WITH_PODS, kinds.EPHEMERAL_CONTAINERS, kinds.INFERENCE_SERVICE),
     what="an image has a tag other than `latest`, or a digest",
     why="each node would run the version that it happened to pull, and a restarted job could run a different program",
+    parameters={"modelFormats": ",".join(_FORMATS)},
     variables={
         "loose": f"variables.containers.map(l, {_IMAGES[0]}.filter(i, {_LOOSE}).join(', ')) + "
         f"variables.specs.map(s, {_IMAGES[1]}.filter(i, {_LOOSE}).join(', ')) + {_MODELS}",
@@ -119,8 +120,8 @@ CONTEXT_FIELDS: Final = (
     "runAsNonRoot", "runAsUser", "seLinuxOptions", "seccompProfile",
 )  # fmt: skip
 """The same of a container's `securityContext`; Pod Security judges the values."""
-_OTHER_FIELDS: Final = f"s.filter(f, !(f in {literal(list(POD_FIELDS))}) && s[f] != false)"
-_OTHER_CONTEXT: Final = f"s.filter(k, !(k in {literal(list(CONTEXT_FIELDS))}) && s[k] != false)"
+_OTHER_FIELDS: Final = f"s.filter(f, !(f in {listed('podFields')}) && s[f] != false)"
+_OTHER_CONTEXT: Final = f"s.filter(k, !(k in {listed('contextFields')}) && s[k] != false)"
 _HOST: Final = (
     f"({_OTHER_FIELDS}.map(f, string(f)) + "
     "(has(s.volumes) ? s.volumes.filter(v, has(v.hostPath)).map(v, 'hostPath of volume ' + v.name) : []))"
@@ -138,6 +139,7 @@ HOST_ACCESS: Final = Rule(
     "fields but those that the platform knows",
     why="it could read other teams' data there and use the node's AWS permissions; Pod Security refuses such pods, "
     "and this rule shows the error to the user who applies the Job or Deployment",
+    parameters={"podFields": ",".join(POD_FIELDS), "contextFields": ",".join(CONTEXT_FIELDS)},
     variables={
         "held": f"variables.specs.map(s, {_HOST}.join(', ')) + variables.containers.map(l, {_PRIVILEGED}.join(', '))",
     },

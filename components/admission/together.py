@@ -17,7 +17,15 @@ from components.admission.templates import BY_A_USER, changed
 from components.admission.variables import compact
 
 GROUPS: Final[Mapping[str, Collection[str]]] = {
-    "gpus": ("gpu-queue", "gpu-pool", "gpu-limits", "spot-checkpoint", "spot-eviction", "queue-topology"),
+    "gpus": (
+        "gpu-queue",
+        "gpu-pool",
+        "gpu-limits",
+        "spot-checkpoint",
+        "spot-eviction",
+        "queue-topology",
+        "device-claims",
+    ),
     "jobs": ("job-bounds", "queue-name", "queue-start", "controller-reference"),
     "costs": ("job-cost", "scale-bounds"),
     "pods": ("host-access", "priority-class", "node-selection", "volume-sources", "device-variables"),

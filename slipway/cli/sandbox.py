@@ -96,7 +96,7 @@ def faults(options: argparse.Namespace) -> int:
     document: object = None
     if options.clear:
         document = {"faults": []}
-    elif options.file is not None:
+    if options.file is not None:
         document = next(iter(strict_yaml.documents(options.file)), None) or {}
     found = _faults(offline.require_running().home, document)
     rows = [(one["on"] or one["part"], one["fails"], f"{one['failed']} of {one['met']} requests") for one in found]

@@ -228,7 +228,7 @@ DENIED: Final[Mapping[str, Mapping[str, tuple[Object, str]]]] = {
         "an MPIJob": (make.mpi_job(spec(gpus())), "no pool fits this pod"),
     },
     "device-claims": {
-        "a name that tells another number": (make.claim_template("gpu-2"), "a total of 1 in a template whose name"),
+        "a name that tells another number": (make.claim_template("gpu-2"), "1 in a template named for 2"),
         "all devices": (make.claim_template(allocationMode="All", count=None), "allocationMode All of request gpu"),
         "another class": (make.claim_template(deviceClassName="mig.nvidia.com"), "deviceClassName mig.nvidia.com"),
     },
@@ -487,10 +487,8 @@ DENIED: Final[Mapping[str, Mapping[str, tuple[Object, str]]]] = {
         "a privileged pod": (make.pod(PRIVILEGED), "remove privileged of container main"),
         "a path of the host": (make.job(HOST_PATH), "remove hostPath of volume root"),
         "the host's network": (make.deployment(spec(hostNetwork=True)), "remove hostNetwork"),
-        "a field that nobody has read": (make.pod(spec(evictionResponders=[{"name": "a.example/b"}])),
-            "remove evictionResponders"),
-        "a process of the host on Windows": (
-            make.pod(spec(container(securityContext={"windowsOptions": {"hostProcess": True}}))),
+        "a user of Windows": (
+            make.pod(spec(container(securityContext={"windowsOptions": {"runAsUserName": "ContainerAdministrator"}}))),
             "remove windowsOptions of container main"),
         "a port of the host": (make.pod(spec(container(ports=[{"containerPort": 80, "hostPort": 80}]))),
             "remove hostPort of container main"),

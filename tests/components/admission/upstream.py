@@ -17,7 +17,7 @@ CLAIMED: Final[dict[str, Any]] = {
 SAYS: Final = {
     "class": "deviceClassName", "config": "config", "capacity": "capacity", "first-available": "firstAvailable",
     "all": "allocationMode All", "admin-access": "adminAccess", "shared-claim": "resourceClaimName",
-    "mig": "no pool fits this pod", "name": "a total of 2 in a template whose name tells 1",
+    "mig": "no pool fits this pod", "name": "2 in a template named for 1",
 }  # fmt: skip
 """A part of the message, by the outcome."""
 

@@ -86,7 +86,7 @@ def test_an_add_on_without_a_known_version_has_one_to_pin(versions: list[str], l
     (found,) = [
         each
         for each in ask({"eks.DescribeAddonVersions": answer}, cluster=cluster)
-        if each.what == "add-on eks-pod-identity-agent"
+        if each.what == "add-on aws-fsx-csi-driver"
     ]
     assert found.level is level
     assert found.fix.endswith(fix)
