@@ -28,9 +28,12 @@ def _json(text: str) -> Any:
 
 
 def parsed(node: Node) -> Node:
-    """The value of a JSON text; maps, unknown and missing values are returned unchanged."""
+    """The value of a JSON text; maps, unknown and missing values are returned unchanged. An empty one is missing: in
+    the state of a stack the provider has one where the program gives none."""
     if not isinstance(node.raw, str):
         return node
+    if not node.raw:
+        return Node(node.path, None)
     try:
         return Node(node.path, _json(node.raw))
     except ValueError as error:

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from fnmatch import fnmatchcase
-from typing import Final
+from typing import Any, Final
 
 from pulumi_policy import Severity
 
@@ -173,6 +173,15 @@ def _key_by_object(encryption: Resource, _: Context) -> Iterator[Violation]:
             yield violation(rule["bucketKeyEnabled"], at=encryption)
 
 
+def _encryptions(find: Callable[[Resource, Context], Iterator[Violation]]) -> Callable[..., Any]:
+    """Each encryption once: in the state of a stack a bucket also has what a resource beside it declares."""
+    return each(
+        (BUCKET, BUCKET_ENCRYPTION),
+        find,
+        unless=lambda stack, one: one.type == BUCKET and bool(companions(stack, one, BUCKET_ENCRYPTION, "bucket")),
+    )
+
+
 KMS_BUCKET_KEY = StackRule(
     name="s3-kms-bucket-key",
     types=(BUCKET, BUCKET_ENCRYPTION),
@@ -190,11 +199,9 @@ KMS_BUCKET_KEY = StackRule(
             ),
             ("CKV_AWS_19", "CKV_AWS_145"),
         ),
-        "kms": Check("must be aws:kms", each((BUCKET, BUCKET_ENCRYPTION), _not_kms), ("CKV_AWS_145", "AVD-AWS-0132")),
-        "key": Check(
-            "must be a customer managed KMS key", each((BUCKET, BUCKET_ENCRYPTION), _aws_key), ("CKV_AWS_186",)
-        ),
-        "bucket-key": Check("must be true", each((BUCKET, BUCKET_ENCRYPTION), _key_by_object)),
+        "kms": Check("must be aws:kms", _encryptions(_not_kms), ("CKV_AWS_145", "AVD-AWS-0132")),
+        "key": Check("must be a customer managed KMS key", _encryptions(_aws_key), ("CKV_AWS_186",)),
+        "bucket-key": Check("must be true", _encryptions(_key_by_object)),
     },
 )
 

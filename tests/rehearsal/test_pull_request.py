@@ -104,7 +104,7 @@ def test_only_the_changed_pool_is_on_the_page_and_in_the_comment(repository: Rep
     assert done.returncode == 0, done.stdout
     comment = (tmp_path / "comment.md").read_text(encoding="utf-8")
     assert comment.startswith(f"{marker('dev')}\n")
-    assert "**1 to update**" in comment
+    assert "Resources: 1 to update" in comment
     (kind,) = re.findall(r"^\| Kind \| update \|\n\|---\|--:\|\n((?:\|.*\n)+)", comment, re.MULTILINE)
     assert re.fullmatch(r"\| .*\bNodePool\b.* \| 1 \|\n", kind)
     # The only pool line is that of the changed pool, whose maximum has one more node.

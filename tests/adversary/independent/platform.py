@@ -45,7 +45,7 @@ RIGHTS: Final = (
                 **{"eks.amazonaws.com/role-arn": "arn:aws:iam::444455556666:role/karpenter"})}, method="PATCH"),
     Request("takes a slice of devices away", thing("resource.k8s.io/v1", "ResourceSlice", namespace=CLUSTER, spec={})),
     Request("makes a template of device claims", thing("resource.k8s.io/v1", "ResourceClaimTemplate",
-            spec={"spec": {"devices": {"requests": [{"name": "g"}]}}})),
+            spec={"spec": {"devices": {"requests": [{"name": "g", "exactly": {"deviceClassName": "all"}}]}}})),
     Request("makes a Service's endpoints in slices of another",
         thing("discovery.k8s.io/v1", "EndpointSlice", namespace="kube-system"), method="LIST"),
     Request("reads who may do what", thing(RBAC, "ClusterRoleBinding", namespace=CLUSTER), method="LIST"),
