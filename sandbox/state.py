@@ -1,11 +1,14 @@
 """The sandbox's home directory, the state file of its daemon, and the state that a lost sandbox leaves behind."""
 
+import http.client
 import json
 import os
 import shutil
 from collections.abc import Mapping, Sequence
+from contextlib import closing
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
+from http import HTTPStatus
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +26,9 @@ WIPED = (
 )  # fmt: skip
 """What a sandbox leaves, and a new one must not find. moto keeps nothing, so an earlier Pulumi state would describe
 nothing. `stop` deletes it; where nobody asked for that, it is moved aside."""
+FAULTS = "/slipway/faults"
+"""Where the daemon takes faults, and lists them."""
+TELL_SECONDS = 60.0
 KUBERNETES = "kubernetes"
 """Among the versions of a sandbox: that of its API servers' binary."""
 
@@ -76,6 +82,23 @@ class SandboxState:
 def is_alive(state: SandboxState) -> bool:
     """Whether the daemon that wrote the state is still running; another process with a reused pid does not count."""
     return state.daemon.find() is not None
+
+
+def tell(state: SandboxState, path: str, content: str = "", *, seconds: float = TELL_SECONDS) -> str:
+    """What the daemon answers to something that a command tells it. Raises SandboxError with its reason if it
+    refuses."""
+    # http.client, because urllib would use a proxy named in the environment.
+    with closing(http.client.HTTPConnection(state.aws_endpoint.partition("://")[2], timeout=seconds)) as connection:
+        try:
+            connection.request("POST", path, content)
+            answer = connection.getresponse()
+            text = answer.read().decode()
+        except (OSError, http.client.HTTPException) as error:
+            msg = f"the sandbox does not answer ({error}): `slipway sandbox status` says why"
+            raise SandboxError(msg) from error
+    if answer.status != HTTPStatus.OK:
+        raise SandboxError(text.strip())
+    return text
 
 
 def save(state: SandboxState) -> None:

@@ -6,7 +6,6 @@ understand its objects in another way.
 """
 
 import hashlib
-import http.client
 import io
 import json
 import os
@@ -15,11 +14,9 @@ import sys
 import tarfile
 import tempfile
 from collections.abc import Iterator, Mapping
-from contextlib import closing
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from functools import cache
-from http import HTTPStatus
 from importlib import metadata
 from pathlib import Path
 from typing import Any, Final
@@ -28,7 +25,7 @@ import psutil
 
 from sandbox import toolchain
 from sandbox.errors import SandboxError
-from sandbox.state import SandboxState
+from sandbox.state import SandboxState, tell
 from sandbox.toolchain import locate
 from sandbox.toolchain.tools import TOOLS
 
@@ -164,17 +161,7 @@ def _needed(entry: tarfile.TarInfo) -> tarfile.TarInfo | None:
 def save(state: SandboxState, name: str) -> World:
     """Let the daemon save the world. Raises SandboxError with its reason if it doesn't."""
     file_of(state.home, name)
-    # http.client, because urllib would use a proxy named in the environment.
-    with closing(http.client.HTTPConnection(state.aws_endpoint.partition("://")[2], timeout=_SECONDS)) as connection:
-        try:
-            connection.request("POST", f"{ADDRESS}{name}")
-            answer = connection.getresponse()
-            text = answer.read().decode()
-        except (OSError, http.client.HTTPException) as error:
-            msg = f"the sandbox does not answer ({error}): `slipway sandbox status` says why"
-            raise SandboxError(msg) from error
-    if answer.status != HTTPStatus.OK:
-        raise SandboxError(text.strip())
+    tell(state, f"{ADDRESS}{name}", seconds=_SECONDS)
     return read(state.home, name)
 
 

@@ -1,24 +1,21 @@
 """`slipway sandbox start|status|wait|stop|save|restore|network|cluster`: manage the sandbox."""
 
 import argparse
-import http.client
 import itertools
 import json
 import time
 from collections import Counter
 from collections.abc import Sequence
-from contextlib import closing
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from sandbox import worlds
 from sandbox.aws import existing_cluster
 from sandbox.aws.checked import Limit, limits, summary
 from sandbox.aws.existing_network import make
-from sandbox.aws.moto.faults import ADDRESS as FAULTS
 from sandbox.kubernetes.controllers.running import Entry, State, load
-from sandbox.state import default_home
+from sandbox.state import FAULTS, default_home, tell
 from sandbox.state import load as load_state
 from sandbox.toolchain import building, process
 from slipway.account.context import Client, session
@@ -93,33 +90,16 @@ def restore(options: argparse.Namespace) -> int:
 
 def faults(options: argparse.Namespace) -> int:
     """Set faults, or list them."""
-    document: object = None
-    if options.clear:
-        document = {"faults": []}
+    state = load_state(offline.require_running().home)
+    if state is None:
+        fail("the sandbox was just stopped")
+    document = json.dumps({"faults": []}) if options.clear else ""
     if options.file is not None:
-        document = next(iter(strict_yaml.documents(options.file)), None) or {}
-    found = _faults(offline.require_running().home, document)
+        document = json.dumps(next(iter(strict_yaml.documents(options.file)), None))
+    found = json.loads(tell(state, FAULTS, document))
     rows = [(one["on"] or one["part"], one["fails"], f"{one['failed']} of {one['met']} requests") for one in found]
     print(json.dumps(found, indent=2) if options.json else table(rows) if rows else "no faults")
     return 0
-
-
-def _faults(home: Path, document: object) -> list[dict[str, Any]]:
-    """Set the account's faults, unless there is no document, and read them."""
-    state = load_state(home)
-    if state is None:
-        fail("the sandbox was just stopped")
-    with closing(http.client.HTTPConnection(state.aws_endpoint.partition("://")[2])) as connection:
-        if document is None:
-            connection.request("GET", FAULTS)
-        else:
-            connection.request("PUT", FAULTS, json.dumps(document))
-        answer = connection.getresponse()
-        text = answer.read().decode()
-    if answer.status != http.HTTPStatus.OK:
-        fail(text)
-    found: list[dict[str, Any]] = json.loads(text)
-    return found
 
 
 SETTLE_SECONDS: Final = 60.0

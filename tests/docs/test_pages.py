@@ -323,3 +323,18 @@ def test_pages_have_no_undated_counts() -> None:
         if not str(page.relative_to(ROOT)).startswith(RECORDS)
     }
     assert {page: texts for page, texts in undated.items() if texts} == {}, "leave the number out, or date it"
+
+
+NAMED: Final = re.compile(r"\[`(tests/[\w/]+\.py)::(test_\w+)`\]\(\.\./\1\)")
+
+
+def lost(page: str) -> list[tuple[str, str]]:
+    """Tests that a page names, with the files that should have them."""
+    return [(path, name) for path, name in NAMED.findall(page) if f"\ndef {name}(" not in (ROOT / path).read_text()]
+
+
+def test_every_promise_of_reliability_names_tests_that_exist() -> None:
+    page = (ROOT / "docs" / "reliability.md").read_text(encoding="utf-8")
+    assert page.count("::test_") == len(NAMED.findall(page)) > 40
+    assert lost(page) == []
+    assert lost("[`tests/docs/pages.py::test_x`](../tests/docs/pages.py)") == [("tests/docs/pages.py", "test_x")]

@@ -1,61 +1,53 @@
 """Faults on request: what fails at other times on AWS, and a part of the sandbox that doesn't answer for a while.
 
-They meet requests that come through the socket, as those of providers, controllers, the AWS CLI and SDKs do.
+They meet requests that come through the socket, as those of providers, controllers, the AWS CLI and SDKs do, before
+AWS's own rules. A question of a preview changes nothing, and on AWS nobody sends it: it meets none.
 """
 
 from __future__ import annotations
 
 import fnmatch
+import functools
 import json
 import random
 import socket
 import threading
 import time
-from collections.abc import Callable, Iterable, Mapping
+import warnings
+from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import asdict, dataclass, field
-from http import HTTPStatus
+from dataclasses import asdict, dataclass, field, fields
+from pathlib import Path
 from typing import Any, Final
 
-from sandbox.errors import SandboxError
+from botocore import xform_name
+from moto.core.responses import ActionResult, BaseResponse
+from moto.core.utils import get_service_model
+from moto.s3.responses import S3Response
 
-ADDRESS: Final = "/slipway/faults"
-LOST: Final = "lost"
+from sandbox.aws.moto import live, questions
+from sandbox.aws.moto.judged import OUTSIDE, Refused
+from sandbox.aws.rules.requests import READS
+from sandbox.errors import SandboxError
+from spec import strict_yaml
+
+_CODES: Final[Mapping[str, Mapping[str, tuple[str, int]]]] = strict_yaml.read(
+    Path(__file__).with_suffix(".yaml").read_text(encoding="utf-8")
+)
 AWAY: Final = "away"
-FAILED: Final = "failed"
 DELAYED: Final = "delayed"
-_OF_EC2: Final = {
-    "throttled": ("RequestLimitExceeded", HTTPStatus.SERVICE_UNAVAILABLE),
-    "denied": ("UnauthorizedOperation", HTTPStatus.FORBIDDEN),
-    "internal": ("InternalError", HTTPStatus.INTERNAL_SERVER_ERROR),
-    "unavailable": ("Unavailable", HTTPStatus.SERVICE_UNAVAILABLE),
-    "no-capacity": ("InsufficientInstanceCapacity", HTTPStatus.INTERNAL_SERVER_ERROR),
-    "in-use": ("DependencyViolation", HTTPStatus.BAD_REQUEST),
-}
-"""Codes of EC2 (EC2 API Reference, "Error codes for the Amazon EC2 API")."""
-_OF_QUERY: Final = {
-    "throttled": ("Throttling", HTTPStatus.BAD_REQUEST),
-    "denied": ("AccessDenied", HTTPStatus.FORBIDDEN),
-    "internal": ("InternalFailure", HTTPStatus.INTERNAL_SERVER_ERROR),
-    "unavailable": ("ServiceUnavailable", HTTPStatus.SERVICE_UNAVAILABLE),
-    "no-capacity": ("InsufficientCapacity", HTTPStatus.INTERNAL_SERVER_ERROR),
-    "in-use": ("DeleteConflict", HTTPStatus.CONFLICT),
-}
-"""Those of services with the Query protocol (IAM API Reference, "Common errors")."""
-_OF_JSON: Final = {
-    "throttled": ("ThrottlingException", HTTPStatus.TOO_MANY_REQUESTS),
-    "denied": ("AccessDeniedException", HTTPStatus.FORBIDDEN),
-    "internal": ("InternalServerException", HTTPStatus.INTERNAL_SERVER_ERROR),
-    "unavailable": ("ServiceUnavailableException", HTTPStatus.SERVICE_UNAVAILABLE),
-    "no-capacity": ("InsufficientCapacityException", HTTPStatus.INTERNAL_SERVER_ERROR),
-    "in-use": ("ResourceInUseException", HTTPStatus.CONFLICT),
-}
-"""Those of the others (EKS API Reference, "Common errors" and the errors of its operations)."""
-_OF_S3: Final = {**_OF_EC2, "throttled": ("SlowDown", HTTPStatus.SERVICE_UNAVAILABLE), "denied": _OF_QUERY["denied"]}
-"""Those of S3 (S3 API Reference, "Error responses")."""
-ANSWERED: Final = tuple(_OF_JSON)
-TEXT: Final = "a fault on request: `slipway sandbox faults` lists them"
-FAILS: Final = (*ANSWERED, DELAYED, LOST, FAILED, AWAY)
+FAILED: Final = "failed"
+LOST: Final = "lost"
+FAILS: Final = (*_CODES, DELAYED, LOST, FAILED, AWAY)
+_TEXT: Final = "a fault on request: `slipway sandbox faults` lists them"
+
+
+def _fits(value: object, like: object) -> bool:
+    """Whether a value is of the kind of another one: a text, or a number that isn't negative."""
+    if isinstance(like, str):
+        return isinstance(value, str)
+    kinds = (int, float) if isinstance(like, float) else int
+    return isinstance(value, kinds) and not isinstance(value, bool) and value >= 0
 
 
 @dataclass
@@ -86,11 +78,15 @@ class Fault:
     failed: int = field(default=0, init=False)
 
     def __post_init__(self) -> None:
+        given = ((one, getattr(self, one.name)) for one in fields(self))
+        # What has no default is a text.
+        odd = [one.name for one, value in given if not _fits(value, "" if one.name == "fails" else one.default)]
         wrong = {
+            f"{', '.join(odd)}: a text where a number is, or a number below 0": bool(odd),
             f"it fails as {self.fails!r}; use one of {', '.join(FAILS)}": self.fails not in FAILS,
             "`away` has a `part`, and nothing else has one": (self.fails == AWAY) != bool(self.part),
             "`on` names requests, `service:Operation`": self.fails != AWAY and not self.on,
-            f"{self.fails} needs `seconds` above 0": self.fails in (AWAY, DELAYED) and not self.seconds > 0,
+            f"{self.fails} needs `seconds` above 0": self.fails in (AWAY, DELAYED) and not self.seconds,
         }
         if msg := next((text for text, found in wrong.items() if found), ""):
             raise SandboxError(f"fault on {self.on or self.part}: {msg}")  # noqa: EM102
@@ -113,7 +109,7 @@ _FAULTS: Final[list[Fault]] = []
 _CHANCE: Final = random.Random()  # noqa: S311 - repeatable, by a seed
 
 
-def put(document: Any, pause: Callable[[str, float], None]) -> None:
+def put(document: Any) -> None:
     """Set these faults in place of earlier ones, and let parts be away. Raises SandboxError."""
     rows = document.get("faults") if isinstance(document, Mapping) and set(document) <= {"seed", "faults"} else None
     if not isinstance(rows, list) or not all(isinstance(row, Mapping) for row in rows):
@@ -122,12 +118,12 @@ def put(document: Any, pause: Callable[[str, float], None]) -> None:
     try:
         faults = [Fault(**row) for row in rows]
     except TypeError as error:
-        known = ", ".join(name for name, one in Fault.__dataclass_fields__.items() if one.init)
+        known = ", ".join(one.name for one in fields(Fault) if one.init)
         msg = f"a fault has {known}: {str(error).partition('() ')[2]}"
         raise SandboxError(msg) from error
     for one in faults:
         if one.fails == AWAY and not one.on:
-            pause(one.part, one.seconds)
+            live.behind().pause(one.part, one.seconds)
     with _LOCK:
         _FAULTS[:] = faults
         _CHANCE.seed(document.get("seed", 0))
@@ -139,6 +135,13 @@ def listed() -> list[dict[str, Any]]:
         return [asdict(one) for one in _FAULTS]
 
 
+def answered(_: str, content: bytes) -> str:
+    """Set faults, if there is a document, and list them."""
+    if content:
+        put(json.loads(content))
+    return json.dumps(listed())
+
+
 def struck(request: str, *kinds: str) -> Fault | None:
     """The first fault that lets a request fail, of these kinds."""
     with _LOCK:
@@ -146,57 +149,58 @@ def struck(request: str, *kinds: str) -> Fault | None:
         return next((one for one in met if one.strikes(_CHANCE)), None)
 
 
-@dataclass(frozen=True)
-class Answer:
-    """What a request is answered that fails."""
-
-    code: str
-    status: int
-    text: str = TEXT
-
-
-def answer(service: str, protocol: str, fault: Fault) -> Answer:
-    """The answer in the codes of a service."""
-    codes = {"ec2": _OF_EC2, "s3": _OF_S3}.get(service) or (_OF_QUERY if protocol == "query" else _OF_JSON)
-    code, status = codes[fault.fails]
-    return Answer(code, status.value)
+def install() -> None:
+    """Let requests meet faults, and then what moto's answers were before. A second call does nothing."""
+    base, s3 = BaseResponse, S3Response
+    if not hasattr(base.call_action, "_disturbed"):
+        for of, name in ((base, "call_action"), (s3, "_bucket_response"), (s3, "_key_response")):
+            setattr(of, name, _disturbed(getattr(of, name)))
 
 
-Application = Callable[[dict[str, Any], Callable[..., Any]], Iterable[bytes]]
+def _disturbed(answer: Callable[..., Any]) -> Callable[..., Any]:
+    @functools.wraps(answer)
+    def respond(response: Any, *args: Any, **more: Any) -> Any:
+        action, environ = response._get_action() or "", response.normalized_request.environ
+        question = questions.of(response.headers) and not xform_name(action).startswith(READS)
+        if not action or question or not environ.get(OUTSIDE):
+            return answer(response, *args, **more)
+        request = f"{response.boto3_service_name}:{action}"
+        if fault := struck(request, AWAY):
+            with suppress(SandboxError):
+                live.behind().pause(fault.part, fault.seconds)
+        if fault := struck(request, DELAYED):
+            time.sleep(fault.seconds)
+        if fault := struck(request, *_CODES):
+            return _refused(response, fault)
+        token = live.DOOMED.set(_TEXT if struck(request, FAILED) else "")
+        try:
+            return answer(response, *args, **more)
+        finally:
+            live.DOOMED.reset(token)
+            if struck(request, LOST):
+                _lose(environ)
+
+    vars(respond)["_disturbed"] = True
+    return respond
 
 
-def delay(request: str, pause: Callable[[str, float], None]) -> None:
-    """Wait as long as a fault says, and let a part be away whose time has come, if it runs."""
-    if fault := struck(request, AWAY):
-        with suppress(SandboxError):
-            pause(fault.part, fault.seconds)
-    if fault := struck(request, DELAYED):
-        time.sleep(fault.seconds)
+def _refused(response: Any, fault: Fault) -> tuple[int, Any, Any]:
+    """The answer in the codes and the form of the service."""
+    service, codes = response.boto3_service_name, _CODES[fault.fails]
+    by = "query" if get_service_model(service).protocol == "query" else "json"
+    code, status = codes.get(service) or codes[by]
+    if service == "s3":
+        return status, {}, f"<Error><Code>{code}</Code><Message>{_TEXT}</Message></Error>"
+    with warnings.catch_warnings():
+        # Codes that all services of a protocol have are in no service's model.
+        warnings.simplefilter("ignore", UserWarning)
+        _, headers, body = response.serialized(ActionResult(Refused(code, _TEXT)))
+    return status, *response._enrich_response(headers, body)
 
 
-def lose(environ: Mapping[str, Any]) -> None:
+def _lose(environ: Mapping[str, Any]) -> None:
     """Close the connection of a request, as a network does that fails."""
     connection = environ.get("werkzeug.socket")
     if isinstance(connection, socket.socket):
         with suppress(OSError):
             connection.shutdown(socket.SHUT_RDWR)
-
-
-def served(application: Application, pause: Callable[[str, float], None]) -> Application:
-    """The application, which also takes faults (PUT) and lists them (GET)."""
-
-    def respond(environ: dict[str, Any], start_response: Callable[..., Any]) -> Iterable[bytes]:
-        if environ.get("PATH_INFO") != ADDRESS:
-            return application(environ, start_response)
-        status, body = HTTPStatus.OK, b""
-        try:
-            if environ.get("REQUEST_METHOD") == "PUT":
-                text = environ["wsgi.input"].read(int(environ.get("CONTENT_LENGTH") or 0))
-                put(json.loads(text), pause)
-            body = json.dumps(listed()).encode()
-        except SandboxError as refused:
-            status, body = HTTPStatus.CONFLICT, str(refused).encode()
-        start_response(f"{status.value} {status.phrase}", [("Content-Length", str(len(body)))])
-        return [body]
-
-    return respond

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import functools
 import logging
-import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from http import HTTPStatus
 from typing import Any, Final
@@ -17,14 +16,13 @@ from botocore import xform_name
 from botocore.model import ListShape, OperationModel, Shape, StructureShape
 from moto.core.exceptions import ServiceException
 from moto.core.responses import ActionResult, BaseResponse
-from moto.core.utils import get_service_model
 from moto.s3.exceptions import S3ClientError
 from moto.s3.responses import S3Response
 
 from sandbox.aws import rules
 from sandbox.aws.client import Aws
 from sandbox.aws.limits import values
-from sandbox.aws.moto import faults, kept, live, questions
+from sandbox.aws.moto import kept, live, questions
 from sandbox.aws.rules import requests
 from sandbox.aws.rules.names import wrong_tags
 
@@ -62,26 +60,18 @@ def install() -> None:
 
     @functools.wraps(original)
     def call_action(self: Any) -> Any:
-        status = 0
         try:
-            if fault := _fault(self):
-                status = fault.status
-                raise Refused(fault.code, fault.text)
             for problem in _problems(self):
                 raise Refused(*problem)
             answer = _kept(self)
             if answer is None:
-                return _noted(self, *_made(self, functools.partial(original, self)))
+                return _noted(self, *original(self))
             result = ActionResult(answer)
         except NotImplementedError:
             result = ActionResult(kept.unanswered(self.boto3_service_name, self._get_action()))
         except ServiceException as refused:
             result = ActionResult(refused)
-        with warnings.catch_warnings():
-            # Codes that all services of a protocol have are in no service's model.
-            warnings.simplefilter("ignore", UserWarning)
-            own, headers, body = self.serialized(result)
-        status = status or own
+        status, headers, body = self.serialized(result)
         headers, body = self._enrich_response(headers, body)
         return _noted(self, status, headers, body)
 
@@ -89,37 +79,6 @@ def install() -> None:
     s3: Any = S3Response
     for name in ("_bucket_response", "_key_response"):
         setattr(s3, name, _of_s3(getattr(s3, name)))
-
-
-def _fault(response: Any) -> faults.Answer | None:
-    """What a fault on request answers."""
-    service, request = response.boto3_service_name, _name(response)
-    if not request or not response.normalized_request.environ.get(OUTSIDE):
-        return None
-    faults.delay(request, live.behind().pause)
-    if not (fault := faults.struck(request, *faults.ANSWERED)):
-        return None
-    return faults.answer(service, get_service_model(service).protocol, fault)
-
-
-def _name(response: Any) -> str:
-    action = response._get_action()
-    return f"{response.boto3_service_name}:{action}" if action else ""
-
-
-def _made(response: Any, make: Callable[[], Any]) -> Any:
-    """Moto's answer, unless a fault loses it on the way, or lets the work that it begins fail."""
-    request, environ = _name(response), response.normalized_request.environ
-    if not request or not environ.get(OUTSIDE):
-        return make()
-    doomed = faults.struck(request, faults.FAILED)
-    token = live.DOOMED.set(faults.TEXT if doomed else "")
-    try:
-        return make()
-    finally:
-        live.DOOMED.reset(token)
-        if faults.struck(request, faults.LOST):
-            faults.lose(environ)
 
 
 def _noted(response: Any, status: int, headers: Any, body: Any) -> Any:
@@ -136,14 +95,10 @@ def _of_s3(original: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(original)
     def respond(self: Any, *args: Any, **more: Any) -> Any:
         try:
-            if fault := _fault(self):
-                body = f"<Error><Code>{fault.code}</Code><Message>{fault.text}</Message></Error>"
-                return _noted(self, fault.status, {}, body)
             for problem in _problems(self):
                 raise S3RefusedError(*problem)
             answer = _kept(self)
-            made = functools.partial(original, self, *args, **more)
-            found = _made(self, made) if answer is None else self.serialized(ActionResult(answer))
+            found = original(self, *args, **more) if answer is None else self.serialized(ActionResult(answer))
             return _noted(self, *found) if isinstance(found, tuple) else found
         except kept.KeptError as refused:
             raise S3RefusedError(str(refused.code), str(refused)) from refused

@@ -8,7 +8,7 @@ import io
 import logging
 import os
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from contextvars import ContextVar
 from dataclasses import dataclass
 from http import HTTPStatus
@@ -24,6 +24,7 @@ from sandbox.aws.moto import live, service_models
 from sandbox.errors import SandboxError
 from sandbox.identity import Peers
 from sandbox.ports import Clusters, ManagedAddons, NodeObserver
+from sandbox.state import FAULTS
 
 # What stands between the socket of the sandbox's AWS and moto: it answers our user's AWS clients alone.
 #
@@ -242,6 +243,7 @@ def start(port: int = 0) -> MotoServer:
     judged.install()
     kept.install()
     fixes.install()
+    faults.install()
     install()
     _cache_look_ups()
     # Otherwise werkzeug writes a line per request to stderr.
@@ -255,8 +257,8 @@ def start(port: int = 0) -> MotoServer:
     application = _one_at_a_time(serving.app)
     running = MotoServer(listening, application, server, live.attach(None))
     running.attach()
-    answering = _saving(tokens.answering(cbor.translated(judged.from_outside(application))))
-    serving.app = guarded(faults.served(answering, lambda *part: live.behind().pause(*part)), Peers())
+    answering = tokens.answering(cbor.translated(judged.from_outside(application)))
+    serving.app = guarded(_commanded(answering, {worlds.ADDRESS: _save, FAULTS: faults.answered}), Peers())
     # http.client, because urllib would use a proxy named in the environment.
     connection = http.client.HTTPConnection(HOST, running.port, timeout=READY_TIMEOUT_SECONDS)
     try:
@@ -268,16 +270,19 @@ def start(port: int = 0) -> MotoServer:
     return running
 
 
-def _saving(application: Application) -> Application:
-    """The application, which also lets the sandbox be saved."""
+def _commanded(application: Application, tells: Mapping[str, Callable[[str, bytes], str]]) -> Application:
+    """The application, which also does what commands tell the sandbox: by the beginning of the path, something that
+    gets its rest and the body."""
 
     def answer(environ: dict[str, Any], start_response: Callable[..., Any]) -> Iterable[bytes]:
         path = str(environ.get("PATH_INFO", ""))
-        if not path.startswith(worlds.ADDRESS) or environ.get("REQUEST_METHOD") != "POST":
+        command = next((one for one in tells if path.startswith(one)), None)
+        if command is None or environ.get("REQUEST_METHOD") != "POST":
             return application(environ, start_response)
-        status, text = HTTPStatus.OK, ""
+        content = environ["wsgi.input"].read(int(environ.get("CONTENT_LENGTH") or 0))
+        status = HTTPStatus.OK
         try:
-            live.behind().save(path.removeprefix(worlds.ADDRESS))
+            text = tells[command](path.removeprefix(command), content)
         except SandboxError as error:
             status, text = HTTPStatus.CONFLICT, str(error)
         body = text.encode()
@@ -285,6 +290,11 @@ def _saving(application: Application) -> Application:
         return [body]
 
     return answer
+
+
+def _save(name: str, _content: bytes) -> str:
+    live.behind().save(name)
+    return ""
 
 
 def _one_at_a_time(application: Application) -> Application:

@@ -12,7 +12,7 @@ from botocore.exceptions import ClientError, ConnectionClosedError
 
 from sandbox.aws.client import Clients
 from sandbox.aws.moto import live
-from sandbox.aws.moto.faults import ADDRESS
+from sandbox.state import FAULTS
 from tests.sandbox.aws.fakes import FakeClusters, FakeNodes, attached
 from tests.sandbox.aws.samples import SAMPLES, World
 
@@ -28,7 +28,7 @@ class Account:
 
     def faults(self, *rows: dict[str, Any], **more: Any) -> tuple[int, Any]:
         connection = http.client.HTTPConnection(self.address)
-        connection.request("PUT", ADDRESS, json.dumps({"faults": rows, **more}))
+        connection.request("POST", FAULTS, json.dumps({"faults": rows, **more}))
         answer = connection.getresponse()
         text = answer.read().decode()
         return answer.status, json.loads(text) if answer.status == http.HTTPStatus.OK else text
@@ -128,6 +128,9 @@ def test_requests_of_the_sandbox_itself_meet_no_fault(world: World, account: Acc
     ({"part": "etcd", "fails": "away"}, "needs `seconds` above 0"),
     ({"on": "ec2:*", "fails": "denied", "often": 2}, "a fault has fails, on, part, after, times, probability, seconds"),
     ([], "the list `faults`, of maps"),
+    ({"on": "ec2:*", "fails": "denied", "times": "many"}, "times: a text where a number is"),
+    ({"on": 5, "fails": "denied", "after": -1}, "on, after: a text where"),
+    ({"on": "ec2:*", "fails": ["denied"]}, "fails: a text where"),
 ])  # fmt: skip
 def test_a_wrong_row_is_refused_with_what_is_right(account: Account, row: Any, words: str) -> None:
     status, text = account.faults(row)
