@@ -319,7 +319,7 @@ class Sandbox:
             server = self.pool.existing().get(cluster)
             return server is not None and life.has(server.slot, BY_NAME["karpenter"].name)
 
-        self.registry = NodeRegistry(MotoFacts(), writer.write, writer.remove, elastic)
+        self.registry = NodeRegistry(MotoFacts(), writer.write, writer.remove, elastic, writer.drain)
 
     def _place(self) -> Place:
         """Where controllers of add-ons run."""

@@ -44,6 +44,7 @@ class ApiError(Exception):
         # A Service without a pod answers 503 for as long as it has none. The first count of a new CRD's objects takes
         # the quota controller 30 s and one round (kubernetes 1.36, pkg/controller/resourcequota).
         late = status in _OVERLOADED or (status // 100 == 5 and BUSY.search(self.message)) or _UNCOUNTED in self.message
+        late = late and not self.of_budget
         self.busy = bool(late) and "no endpoints available" not in self.message
         self.pause = pause
 
@@ -56,6 +57,11 @@ class ApiError(Exception):
     def not_found(self) -> bool:
         """Whether the object, its namespace or its type does not exist."""
         return self.status == HTTPStatus.NOT_FOUND
+
+    @property
+    def of_budget(self) -> bool:
+        """Whether a disruption budget refuses an eviction (kubernetes 1.36, registry/core/pod/storage/eviction.go)."""
+        return any(one.get("reason") == "DisruptionBudget" for one in self.details.get("causes") or ())
 
     @property
     def conflict(self) -> bool:

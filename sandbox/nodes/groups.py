@@ -155,6 +155,11 @@ class NodeGroup:
         return f"nodegroup/{self.name}"
 
     @property
+    def image(self) -> tuple[Any, ...]:
+        """What another AMI comes with: its nodes are replaced."""
+        return tuple(self.inputs.get(name) for name in ("version", "releaseVersion", "launchTemplate"))
+
+    @property
     def autoscaled(self) -> bool:
         """Whether the Cluster Autoscaler finds it."""
         return ENABLED_TAG in self.asg_tags

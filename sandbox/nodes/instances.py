@@ -30,6 +30,8 @@ CATALOGS: Final = "ec2"
 INSTANCE_TYPE: Final = "node.kubernetes.io/instance-type"
 ZONE: Final = "topology.kubernetes.io/zone"
 POOL: Final = "karpenter.sh/nodepool"
+IMAGE: Final = "sandbox.slipway/ami-hash"
+"""Annotation of a NodeClaim: its AMI, which the sandbox's Karpenter compares with that of its class."""
 INTERRUPTION: Final = "sandbox.slipway/spot-interruption"
 """Annotation of a Node: when EC2 takes its Spot instance back (RFC 3339)."""
 UNREGISTERED: Final = Taint("karpenter.sh/unregistered", "NoExecute")
@@ -94,6 +96,20 @@ class Instances(Follower):
         ):
             launched = _time(condition(claim, "Launched")["lastTransitionTime"])
             self._at(uid, launched.timestamp() + ec2.read(self._home).launch_seconds, lambda: self._register(claim))
+        elif condition(claim, "Registered").get("status") == "True":
+            self._compare(claim)
+
+    def _compare(self, claim: Object) -> None:
+        """After an upgrade a class selects another AMI, unless it names one by ID (Karpenter, "Drift", AMIs)."""
+        there = self._client.get(Ref("v1", "Node", claim["metadata"]["name"])) or {}
+        version = ((there.get("status") or {}).get("nodeInfo") or {}).get("kubeletVersion", f"v{self._kubernetes}.")
+        if version.startswith(f"v{self._kubernetes}.") or not claim["metadata"]["annotations"].get(IMAGE):
+            return
+        name = claim["spec"]["nodeClassRef"]["name"]
+        node_class = self._client.get(Ref("karpenter.k8s.aws/v1", "EC2NodeClass", name)) or {"spec": {}}
+        if not any("id" in one for one in node_class["spec"].get("amiSelectorTerms") or ()):
+            reference = Ref.of({**claim, "apiVersion": "karpenter.sh/v1", "kind": "NodeClaim"})
+            self._client.merge(reference, {"metadata": {"annotations": {IMAGE: ""}}})
 
     def _register(self, claim: Object) -> None:
         """What the kubelet does first, unless the instance is gone by now."""

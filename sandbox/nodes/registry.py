@@ -4,7 +4,7 @@ import copy
 import itertools
 import threading
 from collections import defaultdict
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
 
@@ -29,6 +29,8 @@ class _Cluster:
     """Numbers of the nodes of each group whose size the Cluster Autoscaler has chosen."""
     ended: dict[str, set[int]] = field(default_factory=lambda: defaultdict(set))
     """Numbers of the nodes of other groups whose instances have ended."""
+    leaving: dict[str, tuple[NodeSpec, ...]] = field(default_factory=dict)
+    """Nodes of each group that an update replaces, until their pods have left."""
     autoscaled: bool = False
 
 
@@ -58,7 +60,8 @@ class NodeRegistry:
 
     `write` creates or updates a node of a cluster, `remove` deletes one; both are called with the registry's lock held,
     so a node is never written by two threads. A cluster that is not running has no nodes. `elastic` says whether
-    Karpenter itself runs in a cluster, whose NodePools then have no placeholder nodes.
+    Karpenter itself runs in a cluster, whose NodePools then have no placeholder nodes. `drain` empties nodes of a group
+    before they are removed.
     """
 
     def __init__(
@@ -67,11 +70,13 @@ class NodeRegistry:
         write: Callable[[str, NodeSpec], bool],
         remove: Callable[[str, str], None],
         elastic: Callable[[str], bool] = lambda _: False,
+        drain: Callable[[str, str, Sequence[str]], None] = lambda *_: None,
     ) -> None:
         self._facts = facts
         self._write = write
         self._remove = remove
         self._elastic = elastic
+        self._drain = drain
         self._clusters: dict[str, _Cluster] = defaultdict(_Cluster)
         self._asg_tags: dict[str, dict[str, str]] = defaultdict(dict)
         self._lock = threading.RLock()
@@ -94,18 +99,40 @@ class NodeRegistry:
     def node_group_changed(
         self, cluster: str, name: str, inputs: Mapping[str, Any], launch_template: Mapping[str, Any] | None
     ) -> None:
-        """A node group was created or updated."""
+        """A node group was created or updated. Another version replaces its nodes, as EKS does: others come first, then
+        the old ones are emptied and removed. Raises SandboxError if pods don't leave them."""
         with self._lock:
-            asg = self._facts.asg_of(cluster, name)
+            state, asg = self._clusters[cluster], self._facts.asg_of(cluster, name)
+            before = state.groups.get(name)
             tags = self._asg_tags[asg] if asg else {}
-            self._clusters[cluster].groups[name] = NodeGroup(name, inputs, launch_template, dict(tags))
+            state.groups[name] = group = NodeGroup(name, inputs, launch_template, dict(tags))
+            if before is not None and before.image != group.image:
+                self._retire(state, before)
             self._reconcile(cluster)
+            leaving = [one.name for one in state.leaving.get(name, ())]
+        if leaving:
+            self._drain(cluster, name, leaving)
+            with self._lock:
+                state.leaving.pop(name, None)
+                self._reconcile(cluster)
+
+    def _retire(self, state: _Cluster, group: NodeGroup) -> None:
+        """The nodes of a group leave, and others with numbers of their own take their place."""
+        specs = nodes_of(group, self._facts.zone_of, _members(state, group))
+        live = tuple(one for one in specs if not one.placeholder)
+        first = max((_number(one) for one in live), default=-1) + 1
+        if group.name in state.members:
+            state.members[group.name] = tuple(range(first, first + len(live)))
+        else:
+            state.ended[group.name].update(range(first))
+        state.leaving[group.name] = (*state.leaving.get(group.name, ()), *live)
 
     def node_group_deleted(self, cluster: str, name: str) -> None:
         """A node group was deleted, and its nodes with it."""
         with self._lock:
-            self._clusters[cluster].groups.pop(name, None)
-            self._clusters[cluster].members.pop(name, None)
+            state = self._clusters[cluster]
+            for known in (state.groups, state.members, state.leaving):
+                known.pop(name, None)
             self._reconcile(cluster)
 
     def asg_tag_changed(self, asg_name: str, key: str, value: str | None) -> None:
@@ -216,6 +243,7 @@ class NodeRegistry:
             for spec in nodes_of(group, self._facts.zone_of, _members(state, group))
             if not (spec.placeholder and state.autoscaled and group.autoscaled)
         ]
+        nodes += [one for leaving in state.leaving.values() for one in leaving]
         if elastic:
             return nodes
         overlays = state.objects[NODE_OVERLAY].values()

@@ -2,7 +2,7 @@
 
 import hashlib
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -10,6 +10,7 @@ from sandbox.kubernetes import waiting
 from sandbox.kubernetes.client import KubeClient
 from sandbox.kubernetes.objects import Ref
 from sandbox.nodes import dra
+from sandbox.nodes.drain import drain
 
 OWNER = "sandbox.slipway/owner"
 """Annotation: the pool that the node belongs to, `nodegroup/system` or `nodepool/a100`."""
@@ -180,6 +181,12 @@ class NodeWriter:
             client.apply(dra.device_class(), MANAGER, force=True)
             client.apply(dra.resource_slice(live), MANAGER, force=True)
         return True
+
+    def drain(self, cluster: str, group: str, names: Sequence[str]) -> None:
+        """Empty nodes of a group. Raises SandboxError if pods don't leave them."""
+        client = self.client_of(cluster)
+        if client is not None:
+            drain(client, group, names)
 
     def remove(self, cluster: str, name: str) -> None:
         """Delete a node, and its pods, as the pod garbage collector does a minute later (controller/podgc, 1.36)."""

@@ -211,6 +211,7 @@ class Operations(ContentOperations):
     def update_nodegroup_version(self) -> ActionResult:
         group = self._group()
         group.version = self._get_param("version") or group.version
+        group.release_version = self._get_param("releaseVersion") or group.release_version
         if self._get_param("launchTemplate"):
             # Named by ID or by name; EKS answers with both.
             group.launch_template = {**(group.launch_template or {}), **self._get_param("launchTemplate")}
@@ -493,6 +494,7 @@ def inputs_of(group: Any) -> dict[str, Any]:
         "launchTemplate": dict(group.launch_template) if group.launch_template else None,
         "nodeGroupName": group.nodegroup_name,
         "nodeRoleArn": group.node_role,
+        "releaseVersion": group.release_version,
         "scalingConfig": dict(group.scaling_config),
         "subnetIds": list(group.subnets),
         "taints": [dict(one) for one in group.taints],

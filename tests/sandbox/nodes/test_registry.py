@@ -1,8 +1,10 @@
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import pytest
 
+from sandbox.errors import SandboxError
 from sandbox.nodes.groups import ENABLED_TAG, RESOURCE_TAG
 from sandbox.nodes.registry import NodeRegistry
 from sandbox.nodes.spec import NodeSpec
@@ -24,6 +26,16 @@ class Cluster:
     nodes: dict[str, NodeSpec] = field(default_factory=dict)
     writes: int = 0
     running: bool = True
+    stuck: bool = False
+    drained: list[tuple[str, ...]] = field(default_factory=list)
+    """The nodes that there were when some were emptied."""
+
+    def drain(self, cluster: str, group: str, names: Sequence[str]) -> None:
+        assert set(names) < set(self.nodes)
+        self.drained.append(tuple(self.nodes))
+        if self.stuck:
+            msg = "PodEvictionFailure"
+            raise SandboxError(msg)
 
     def write(self, cluster: str, spec: NodeSpec) -> bool:
         if self.running:
@@ -50,7 +62,7 @@ def cluster() -> Cluster:
 
 @pytest.fixture
 def registry(cluster: Cluster) -> NodeRegistry:
-    return NodeRegistry(Facts(), cluster.write, cluster.remove)
+    return NodeRegistry(Facts(), cluster.write, cluster.remove, drain=cluster.drain)
 
 
 def test_nodes_follow_their_group(registry: NodeRegistry, cluster: Cluster) -> None:
@@ -62,6 +74,35 @@ def test_nodes_follow_their_group(registry: NodeRegistry, cluster: Cluster) -> N
     assert cluster.nodes["a100-0"].labels["a"] == "b"
     registry.node_group_deleted("dev", "a100")
     assert cluster.nodes == {}
+
+
+@pytest.mark.parametrize("autoscaled", [True, False])
+@pytest.mark.parametrize("change", [{"version": "1.36"}, {"releaseVersion": "1.35.0-20261101"}])
+def test_nodes_of_another_image_come_before_the_old_ones_go(
+    registry: NodeRegistry, cluster: Cluster, change: dict[str, str], autoscaled: bool
+) -> None:
+    group = {**GROUP, "scalingConfig": {"desiredSize": 2, "maxSize": 4}, "version": "1.35"}
+    registry.node_group_changed("dev", "a100", group, None)
+    if autoscaled:
+        registry.resize("dev", "a100", (0, 3))
+    old = set(cluster.nodes)
+    registry.node_group_changed("dev", "a100", {**group, **change}, None)
+    assert set(cluster.drained[0]) > old
+    assert len(cluster.nodes) == 2
+    assert not old & set(cluster.nodes)
+    registry.node_group_changed("dev", "a100", {**group, **change, "labels": {"a": "b"}}, None)
+    assert len(cluster.drained) == 1
+
+
+def test_nodes_that_pods_do_not_leave_stay_until_the_next_update(registry: NodeRegistry, cluster: Cluster) -> None:
+    registry.node_group_changed("dev", "a100", {**GROUP, "version": "1.35"}, None)
+    cluster.stuck = True
+    with pytest.raises(SandboxError, match="PodEvictionFailure"):
+        registry.node_group_changed("dev", "a100", {**GROUP, "version": "1.36"}, None)
+    assert len(cluster.nodes) == 4
+    cluster.stuck = False
+    registry.node_group_changed("dev", "a100", {**GROUP, "version": "1.36"}, None)
+    assert set(cluster.nodes) == {"a100-2", "a100-3"}
 
 
 def test_nodes_of_an_unchanged_group_are_not_written_again(registry: NodeRegistry, cluster: Cluster) -> None:
