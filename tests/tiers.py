@@ -55,6 +55,7 @@ STARTING: Final = frozenset(
         "tests/slipway/report/plan/test_compare.py",
         "tests/slipway/report/test_browser.py",
         "tests/slipway/report/test_make.py",
+        "tests/slipway/trial/test_update.py",
         "tests/slipway/verify/test_fabric.py",
         "tests/slipway/verify/test_model.py",
         "tests/slipway/verify/test_verification.py",

@@ -3,14 +3,17 @@ sandbox, as the manifests of a folder; those that the clock drives are replayed.
 
 import argparse
 import time
-from collections.abc import Iterator, Mapping, Sequence
-from functools import cache
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from functools import cache, reduce
 from itertools import chain
 from pathlib import Path
 from typing import Final
 
+from sandbox import worlds
 from sandbox.kubernetes.client import ApiError, KubeClient, UnreachableError
 from sandbox.kubernetes.objects import Ref
+from sandbox.state import load as load_state
 from slipway.cli import cluster, offline, trial
 from slipway.cli.check import checked
 from slipway.cli.output import Progress, say
@@ -24,15 +27,19 @@ from slipway.report.make import PAGE, prepare
 from slipway.trial import clock
 from slipway.trial.clock import ClockScenario
 from slipway.trial.evaluation import Check, Status
-from slipway.trial.events import Events
+from slipway.trial.events import UP, Events
 from slipway.trial.expectations import FILE as MANIFESTS
 from slipway.trial.run import Run
 from slipway.trial.scenario import FOLDER, Scenario, read
+from slipway.trial.update import Update
 from slipway.why.manifests import DryRun
 from spec.errors import EXIT_FAILURE, SlipwayError, fail, refuse
-from spec.settings import Platform, read_stack
+from spec.settings import Platform, load, read_stack
+from spec.settings.parts import overlay
 
 JSON: Final = "rehearsal.json"
+_WORLD: Final = "before-rehearsal"
+"""Name of the saved sandbox to which a scenario that updates its stack goes back."""
 _CONTROLLER: Final = Ref("apps/v1", "Deployment", "kueue-controller-manager", "kueue-system")
 
 
@@ -64,7 +71,7 @@ def run(options: argparse.Namespace) -> int:
         prepare(options.out)
     progress, done = Progress(), []
     for one in chain(
-        _replay(replayed, project, options.stack, progress), _play(played, platform, options.stack, progress)
+        _replay(replayed, project, options.stack, progress), _play(played, platform, project, options.stack, progress)
     ):
         done.append(one)
         if not options.json:
@@ -127,7 +134,9 @@ def _replay(scenarios: Sequence[ClockScenario], project: Project, stack: str, sa
             )
 
 
-def _play(scenarios: Sequence[Scenario], platform: Platform, stack: str, say: Progress) -> Iterator[Played]:
+def _play(
+    scenarios: Sequence[Scenario], platform: Platform, project: Project, stack: str, say: Progress
+) -> Iterator[Played]:
     """The scenarios that events drive, in the sandbox."""
     if not scenarios:
         return
@@ -138,9 +147,34 @@ def _play(scenarios: Sequence[Scenario], platform: Platform, stack: str, say: Pr
     for at, scenario in enumerate(scenarios, 1):
         say(f"{scenario.name} ({at} of {len(scenarios)})")
         try:
-            yield _rehearse(scenario, client, platform, home, say)
+            with _restored(scenario, project, stack, home, say) as update:
+                yield _rehearse(scenario, client, platform, Events(client, home, update), say)
         except (ApiError, UnreachableError) as error:
             fail(f"the cluster {platform.cluster_name} can't be used: {error}", error)
+
+
+@contextmanager
+def _restored(
+    scenario: Scenario, project: Project, stack: str, home: Path, say: Callable[[str], None]
+) -> Iterator[Update | None]:
+    """What updates the stack, if the scenario does; afterwards the sandbox is as it was saved before."""
+    changes = [one.detail or {} for one in scenario.trial.timeline if one.action == UP]
+    if not changes:
+        yield None
+        return
+    settings = read_stack(stack, project.stacks)
+    load(reduce(overlay, changes, settings if isinstance(settings, Mapping) else {}), stack=stack)
+    if (state := load_state(home)) is None:
+        fail("the sandbox was just stopped")
+    worlds.save(state, _WORLD)
+    try:
+        yield Update(project, stack)
+    finally:
+        say("the sandbox becomes as it was")
+        offline.stop(say)
+        offline.start(say, world=_WORLD)
+        worlds.file_of(home, _WORLD).unlink()
+        settled()
 
 
 def _require_queues(client: KubeClient, platform: Platform, stack: str) -> None:
@@ -153,7 +187,7 @@ def _require_queues(client: KubeClient, platform: Platform, stack: str) -> None:
         )
 
 
-def _rehearse(scenario: Scenario, client: KubeClient, platform: Platform, home: Path, say: Progress) -> Played:
+def _rehearse(scenario: Scenario, client: KubeClient, platform: Platform, events: Events, say: Progress) -> Played:
     began = time.monotonic()
     played = Run(
         client=client,
@@ -162,7 +196,7 @@ def _rehearse(scenario: Scenario, client: KubeClient, platform: Platform, home: 
         member=cache(lambda place: DryRun(client, place).member),
         target=cache(lambda place: trial.target_of(platform, place)),
         say=say,
-        events=Events(client, home),
+        events=events,
         platform=platform,
     )
     checks = played.run()

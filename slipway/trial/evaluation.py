@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
 from enum import StrEnum
+from typing import Final
 
 from slipway.trial.expectations import Expectation
 from slipway.why.answer import Answer, Layer
@@ -12,6 +13,10 @@ from spec.pools import keys
 from spec.quantities import seconds
 
 REFUSES = frozenset({Layer.ADMISSION, Layer.QUOTA})  # layers that refuse an object or its pods
+
+
+UNDISTURBED: Final = "does not start again"
+"""An expectation that holds until it is broken."""
 
 
 class Status(StrEnum):
@@ -42,6 +47,7 @@ class Seen:
     elapsed: float = 0.0  # seconds since it was created
     uids: Mapping[str, str] = field(default_factory=dict)  # UID of each object of the trial that exists, by name
     lost: bool = False  # whether pods of it that ran are gone, and as many others run
+    disturbed: bool = False  # whether a pod of it that ran was lost
     price: Decimal | None = None  # USD that it costs at most; None if it is unknown
 
 
@@ -140,6 +146,10 @@ def _over_time(name: str, expectation: Expectation, bundle: Bundle, answer: Answ
     if expectation.starts_again:
         status = Status.PASSED if seen.lost else Status.FAILED if ended else Status.WAITS
         yield Check(name, "starts again", status, why)
+    elif expectation.starts_again is False:
+        goes_on = layer in (Layer.RUNS, Layer.FINISHED)
+        status = Status.FAILED if seen.disturbed else Status.PASSED if goes_on else Status.WAITS
+        yield Check(name, UNDISTURBED, status, "a pod that ran is gone" if seen.disturbed else why)
     if expectation.fails:
         status = Status.PASSED if layer is Layer.FAILED else Status.FAILED if ended else Status.WAITS
         yield Check(name, "fails", status, why)

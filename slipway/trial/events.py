@@ -1,4 +1,4 @@
-"""What happens to a cluster of the sandbox during a trial: EC2 takes nodes back, or has no capacity."""
+"""What happens to a stack of the sandbox during a trial: EC2 takes nodes back, or has no capacity; it is updated."""
 
 import time
 from collections.abc import Callable
@@ -12,11 +12,13 @@ from sandbox.nodes import ec2
 from sandbox.nodes.ec2 import Ec2, Refusal
 from sandbox.nodes.instances import INTERRUPTION
 from slipway.trial.expectations import Step
+from slipway.trial.update import Update
 from slipway.why.bundle import Bundle
 
 RECLAIM: Final = "reclaim"
 REFUSE: Final = "refuse"
 RESTORE: Final = "restore"
+UP: Final = "up"
 _FORMAT: Final = "%Y-%m-%dT%H:%M:%SZ"
 
 
@@ -40,20 +42,30 @@ class Events:
 
     client: KubeClient  # the cluster, with an administrator's rights
     home: Path  # folder of the sandbox
+    update: Update | None = None  # updates the stack; None if no step does
     _before: Ec2 | None = field(default=None, init=False)
 
     def act(self, step: Step, bundle: Bundle | None) -> bool:
-        """Let a step happen to an object; false if it has no node yet, so it is tried again."""
+        """Let a step happen; false if its object has no node yet or an update has not ended, so it is tried again."""
         if step.action == REFUSE:
             self._change(lambda settings: settings.refuse(_refusal(step)))
         elif step.action == RESTORE:
             self._change(lambda settings: settings.restore(_refusal(step)))
+        elif step.action == UP:
+            return self.update is not None and self.update.done(step.detail or {})
         else:
             return self._reclaim(bundle)
         return True
 
+    @property
+    def works(self) -> bool:
+        """Whether an update is under way."""
+        return self.update is not None and self.update.works
+
     def undo(self) -> None:
-        """EC2 has the capacity that it had before."""
+        """EC2 has the capacity that it had before, and no update goes on."""
+        if self.update is not None:
+            self.update.end()
         if self._before is not None:
             ec2.write(self.home, self._before)
 

@@ -1,6 +1,6 @@
 """What is expected of manifests: the file `try.yaml` beside those of a folder, or the part `expect` of a scenario."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, TypeVar
@@ -44,8 +44,8 @@ class Expectation(Model):
     """All its pods run within this time after it was created."""
     preempted_by: str | None = None
     """Kueue preempts it for this object."""
-    starts_again: bool = False
-    """Its pods were lost, and others run in their place."""
+    starts_again: bool | None = None
+    """Its pods were lost, and others run in their place; false: none of them is lost while it runs."""
     fails: bool = False
     """It ends as failed."""
     costs_at_most: int | None = Field(default=None, gt=0)
@@ -69,7 +69,7 @@ class Step:
 
     action: str  # what happens: `create`, or an event of `slipway.trial.events`
     subject: str = ""  # name of the object to which it happens, or empty
-    detail: Mapping[str, str] | None = None  # more about the event
+    detail: Mapping[str, Any] | None = None  # more about the event
     at: float = 0.0  # seconds after the start
     after: tuple[str, str] | None = None
     """Name of an object, and the state in which it has to be before: a layer of `slipway why`."""
@@ -77,8 +77,17 @@ class Step:
     @property
     def text(self) -> str:
         """`reclaim job/train`."""
-        detail = [f"{key} {value}" for key, value in (self.detail or {}).items()]
+        detail = list(_words(self.detail or {}))
         return " ".join(one for one in (self.action, self.subject, *detail) if one)
+
+
+def _words(detail: Mapping[str, Any], above: str = "") -> Iterator[str]:
+    """`cluster.version 1.36`."""
+    for key, value in detail.items():
+        if isinstance(value, Mapping):
+            yield from _words(value, f"{above}{key}.")
+        else:
+            yield f"{above}{key} {value}"
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from typing import Any, Final
 from components.workloads.target import Target
 from sandbox.kubernetes.client import ApiError, KubeClient, NoSuchKindError
 from sandbox.kubernetes.objects import Ref
-from slipway.trial.evaluation import Check, Seen, Status, checks
+from slipway.trial.evaluation import UNDISTURBED, Check, Seen, Status, checks
 from slipway.trial.events import Events
 from slipway.trial.expectations import CREATE, DELETE, Step, Trial
 from slipway.why import price
@@ -60,6 +60,7 @@ class Life:
     bundle: Bundle | None = None  # what was read about it last
     done: dict[str, Check] = field(default_factory=dict)  # its expectations that were met
     turns: list[Turn] = field(default_factory=list)  # its changes
+    disturbed: bool = False  # whether a pod that ran was lost
     _ran: set[str] = field(default_factory=set)
     _at_once: int = 0
     _running: frozenset[str] = frozenset()
@@ -70,6 +71,9 @@ class Life:
         running = [pod for pod in bundle.pods if (pod.get("status") or {}).get("phase") == "Running"]
         self._running = frozenset(str(pod["metadata"]["uid"]) for pod in running)
         self._ran |= self._running
+        pods = [pod for pod in bundle.pods if (pod.get("status") or {}).get("phase") != "Failed"]
+        lost = self._ran - {str(pod["metadata"]["uid"]) for pod in pods}
+        self.disturbed |= bool(lost) and layer != Layer.FINISHED
         self._at_once = max(self._at_once, len(self._running))
 
     @property
@@ -146,7 +150,7 @@ class Run:
             spaces = {self._place(manifest) for manifest in self.trial.manifests.values()}
             read = {place: survey(self.client, place) for place in spaces}
             found = {name: self._look(name, read) for name in self.trial.manifests}
-            late = elapsed >= self.trial.seconds
+            late = elapsed >= self.trial.seconds and not (self.events is not None and self.events.works)
             if not any(self._waits(name, every) for name, every in found.items()) and (late or not pending):
                 never = [Check("timeline", one.text, Status.FAILED, _never(one)) for one in pending]
                 return [*never, *(_final(one) for every in found.values() for one in every)]
@@ -204,7 +208,8 @@ class Run:
             return [Check(name, "created", Status.WAITS, "its turn did not come")]
         seen = Seen(refusal=life.refusal) if life.refusal else self._read(name, life, read)
         every = [life.done.get(one.expected, one) for one in checks(name, self.trial.expected[name], seen)]
-        life.done.update({one.expected: one for one in every if one.status is Status.PASSED})
+        passed = [one for one in every if one.status is Status.PASSED and one.expected != UNDISTURBED]
+        life.done.update({one.expected: one for one in passed})
         return every
 
     def _read(self, name: str, life: Life, read: Mapping[str, Survey]) -> Seen:
@@ -221,8 +226,9 @@ class Run:
         life.follow(life.bundle, str(layer))
         uids = {one: other.uid for one, other in self._objects.items() if other.uid}
         return Seen(
-            bundle=life.bundle, answer=answer, elapsed=elapsed, uids=uids, lost=life.started_again, price=life.price
-        )
+            bundle=life.bundle, answer=answer, elapsed=elapsed, uids=uids, lost=life.started_again,
+            disturbed=life.disturbed, price=life.price,
+        )  # fmt: skip
 
     def _remove(self) -> list[Ref]:
         """Delete the objects, with what is below them; what is left after a while."""

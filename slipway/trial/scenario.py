@@ -13,7 +13,7 @@ from pydantic import Field, model_validator
 from pydantic.json_schema import models_json_schema
 
 from slipway.trial.clock import KEY, ReplayFile
-from slipway.trial.events import RECLAIM, REFUSE, RESTORE
+from slipway.trial.events import RECLAIM, REFUSE, RESTORE, UP
 from slipway.trial.expectations import (
     CREATE,
     DELETE,
@@ -73,7 +73,7 @@ class After(Model):
 
 
 class Moment(Model):
-    """One entry of the timeline: one of `create`, `delete`, `reclaim`, `refuse` and `restore`."""
+    """One entry of the timeline: one of `create`, `delete`, `reclaim`, `refuse`, `restore` and `up`."""
 
     at: Duration = "0s"
     """Time after the start."""
@@ -89,12 +89,14 @@ class Moment(Model):
     """EC2 has no capacity."""
     restore: Capacity | None = None
     """EC2 has capacity again."""
+    up: dict[str, Any] | None = None
+    """The stack is updated with settings that differ, by their place in the stack file; the next step waits for it."""
 
     @model_validator(mode="after")
     def _one(self) -> Moment:
-        given = [name for name in (CREATE, DELETE, RECLAIM, REFUSE, RESTORE) if getattr(self, name) is not None]
+        given = [name for name in (CREATE, DELETE, RECLAIM, REFUSE, RESTORE, UP) if getattr(self, name) is not None]
         if len(given) != 1:
-            msg = f"name one of create, delete, reclaim, refuse and restore (given: {', '.join(given) or 'none'})"
+            msg = f"name one of create, delete, reclaim, refuse, restore and up (given: {', '.join(given) or 'none'})"
             raise ValueError(msg)
         return self
 
@@ -207,6 +209,8 @@ def _step(moment: Moment, path: Path) -> Step:
     for action, subject in ((DELETE, moment.delete), (RECLAIM, moment.reclaim)):
         if subject is not None:
             return Step(action, subject, None, at, after)
+    if moment.up is not None:
+        return Step(UP, "", moment.up, at, after)
     action, capacity = (REFUSE, moment.refuse) if moment.refuse is not None else (RESTORE, moment.restore)
     detail = capacity.model_dump(by_alias=True, exclude_defaults=True) if capacity else {}
     return Step(action, "", detail, at, after)

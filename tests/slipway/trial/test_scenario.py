@@ -32,6 +32,7 @@ from tests.support.stacks import platform_of
 ROOT = Path(__file__).resolve().parents[3]
 FILES = sorted((ROOT / FOLDER).glob("*.yaml"))
 SHIPPED = [path for path in FILES if not clock.drives(path)]
+PLACES = [pytest.param(path, stack, id=f"{path.stem}-{stack}") for path in SHIPPED for stack in read(path).stacks]
 JOB = {"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": "a"}, "spec": {}}
 FILE: dict[str, Any] = {
     "description": "One job.",
@@ -43,6 +44,7 @@ FILE: dict[str, Any] = {
         {"refuse": {"instanceType": "g6.2xlarge", "market": "spot"}},
         {"restore": {}},
         {"at": "1m", "delete": "job/a"},
+        {"up": {"cluster": {"version": "1.36"}, "admission": {"defaults": False}}},
     ],
     "expect": {"job/a": {"startsAgain": True}},
 }
@@ -62,7 +64,9 @@ def test_the_steps_of_a_file_in_their_order(tmp_path: Path) -> None:
         Step("refuse", detail={"instanceType": "g6.2xlarge", "market": "spot"}),
         Step("restore", detail={}),
         Step("delete", "job/a", at=60),
+        Step("up", detail={"cluster": {"version": "1.36"}, "admission": {"defaults": False}}),
     ]
+    assert found.trial.steps[-1].text == "up admission.defaults False cluster.version 1.36"
     assert [one.text for one in found.trial.steps][1:3] == [
         "reclaim job/a",
         "refuse instanceType g6.2xlarge market spot",
@@ -126,8 +130,7 @@ def test_a_missing_file_and_several_documents_are_refused(tmp_path: Path) -> Non
 # What the shipped ones say, without a cluster.
 
 
-@pytest.mark.parametrize("stack", ["dev", "prod"])
-@pytest.mark.parametrize("path", SHIPPED, ids=lambda path: path.stem)
+@pytest.mark.parametrize(("path", "stack"), PLACES)
 def test_a_shipped_scenario_expects_something_of_each_object_and_has_a_bad_variant(path: Path, stack: str) -> None:
     found = read(path, stack)
     expected = found.trial.expected.values()
@@ -137,8 +140,7 @@ def test_a_shipped_scenario_expects_something_of_each_object_and_has_a_bad_varia
     assert bad
 
 
-@pytest.mark.parametrize("stack", ["dev", "prod"])
-@pytest.mark.parametrize("path", SHIPPED, ids=lambda path: path.stem)
+@pytest.mark.parametrize(("path", "stack"), PLACES)
 def test_the_rules_refuse_what_is_expected_and_the_prices_are(path: Path, stack: str) -> None:
     platform, found = platform_of(stack), read(path, stack)
     for name, one in found.trial.expected.items():
@@ -207,6 +209,24 @@ def test_pods_start_again_when_as_many_others_run() -> None:
         life.follow(pods, "runs")  # type: ignore[arg-type]
         seen.append(life.started_again)
     assert seen == [False, False, False, False, True, False]
+    assert life.disturbed
+
+
+def test_pods_that_end_are_not_lost() -> None:
+    class Pods:
+        def __init__(self, *phases: str) -> None:
+            self.pods = [{"metadata": {"uid": str(at)}, "status": {"phase": one}} for at, one in enumerate(phases)]
+
+    life = Life(began=0)
+    for pods, layer in (
+        (Pods("Running", "Running"), "runs"),
+        (Pods("Succeeded", "Running"), "runs"),
+        (Pods(), "finished"),
+    ):
+        life.follow(pods, layer)  # type: ignore[arg-type]
+        assert not life.disturbed
+    life.follow(Pods("Succeeded", "Failed"), "runs")  # type: ignore[arg-type]
+    assert life.disturbed
 
 
 def seen_of(read_: Bundle, **more: Any) -> Seen:
