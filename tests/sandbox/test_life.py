@@ -8,9 +8,11 @@ from typing import Any
 
 import pytest
 
+from sandbox.errors import SandboxError
 from sandbox.kubernetes.client import KubeClient
 from sandbox.kubernetes.objects import Object, Ref
 from sandbox.kubernetes.waiting import until, until_ready
+from sandbox.nodes import drain
 from sandbox.nodes.spec import NodeWriter, Taint
 from slipway.why import pods
 from slipway.why.answer import Layer
@@ -95,6 +97,34 @@ def test_a_scheduler_fills_nodes_where_its_cluster_says_so(
     cluster.pool.schedule(CLUSTER, {})
     assert placed("last") != first
     assert cluster.life.dead == ()
+
+
+def test_a_node_is_emptied_by_evictions_which_a_budget_may_refuse(
+    cluster: ControlPlane, living: KubeClient, namespace: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    writer, tolerations = NodeWriter(cluster.targets.of_cluster), [{"key": "drain", "operator": "Exists"}]
+    writer.write(CLUSTER, node("drain-0", "p4d.24xlarge", GPUS, Taint("drain", "NoSchedule", "it")))
+    one = pod(namespace, tolerations=tolerations, nodeSelector={"kubernetes.io/hostname": "drain-0"})
+    owner = {"apiVersion": "apps/v1", "kind": "DaemonSet", "name": "d", "uid": "1", "controller": True}
+    stays = pod(namespace, "stays", tolerations=tolerations, nodeName="drain-0")
+    one["metadata"]["labels"], stays["metadata"]["ownerReferences"] = {"app": "kept"}, [owner]
+    budget = {**Ref("policy/v1", "PodDisruptionBudget", "kept", namespace).as_object(),
+        "spec": {"minAvailable": 1, "selector": {"matchLabels": {"app": "kept"}}}}  # fmt: skip
+    for each in (one, stays, budget):
+        living.apply(each, "test")
+    wait(living, Ref.of(one), holds("Ready"), "not ready")
+    wait(living, Ref.of(budget), lambda found: found.get("status", {}).get("currentHealthy") == 1, "not counted")
+    monkeypatch.setattr(drain, "STUCK_SECONDS", 1.0)
+    with pytest.raises(SandboxError, match=r"PodEvictionFailure: .* group g: .*pod.*disruption budget"):
+        writer.drain(CLUSTER, "g", ["drain-0"])
+    assert not existing(living, Ref("v1", "Node", "drain-0"))["spec"].get("unschedulable")
+    living.delete(Ref.of(budget))
+    monkeypatch.undo()
+    writer.drain(CLUSTER, "g", ["drain-0", "gone"])
+    assert living.get(Ref.of(one)) is None
+    assert existing(living, Ref("v1", "Node", "drain-0"))["spec"]["unschedulable"]
+    assert living.get(Ref.of(stays)) is not None
+    writer.remove(CLUSTER, "drain-0")
 
 
 @pytest.mark.parametrize(("change", "reason"), [
