@@ -105,14 +105,16 @@ def test_a_node_is_emptied_by_evictions_which_a_budget_may_refuse(
     writer, tolerations = NodeWriter(cluster.targets.of_cluster), [{"key": "drain", "operator": "Exists"}]
     writer.write(CLUSTER, node("drain-0", "p4d.24xlarge", GPUS, Taint("drain", "NoSchedule", "it")))
     one = pod(namespace, tolerations=tolerations, nodeSelector={"kubernetes.io/hostname": "drain-0"})
-    owner = {"apiVersion": "apps/v1", "kind": "DaemonSet", "name": "d", "uid": "1", "controller": True}
-    stays = pod(namespace, "stays", tolerations=tolerations, nodeName="drain-0")
-    one["metadata"]["labels"], stays["metadata"]["ownerReferences"] = {"app": "kept"}, [owner]
+    agent = {"metadata": {"labels": {"app": "agent"}}, "spec": one["spec"]}
+    stays = {**Ref("apps/v1", "DaemonSet", "agent", namespace).as_object(),
+        "spec": {"selector": {"matchLabels": {"app": "agent"}}, "template": agent}}  # fmt: skip
+    one["metadata"]["labels"] = {"app": "kept"}
     budget = {**Ref("policy/v1", "PodDisruptionBudget", "kept", namespace).as_object(),
         "spec": {"minAvailable": 1, "selector": {"matchLabels": {"app": "kept"}}}}  # fmt: skip
     for each in (one, stays, budget):
         living.apply(each, "test")
     wait(living, Ref.of(one), holds("Ready"), "not ready")
+    wait(living, Ref.of(stays), lambda found: found["status"].get("numberReady") == 1, "no pod of the DaemonSet")
     wait(living, Ref.of(budget), lambda found: found.get("status", {}).get("currentHealthy") == 1, "not counted")
     monkeypatch.setattr(drain, "STUCK_SECONDS", 1.0)
     with pytest.raises(SandboxError, match=r"PodEvictionFailure: .* group g: .*pod.*disruption budget"):
@@ -123,7 +125,7 @@ def test_a_node_is_emptied_by_evictions_which_a_budget_may_refuse(
     writer.drain(CLUSTER, "g", ["drain-0", "gone"])
     assert living.get(Ref.of(one)) is None
     assert existing(living, Ref("v1", "Node", "drain-0"))["spec"]["unschedulable"]
-    assert living.get(Ref.of(stays)) is not None
+    assert existing(living, Ref.of(stays))["status"]["numberReady"] == 1
     writer.remove(CLUSTER, "drain-0")
 
 

@@ -209,13 +209,15 @@ class Operations(ContentOperations):
         return self._kept(answer, group)
 
     def update_nodegroup_version(self) -> ActionResult:
+        """A group whose nodes could not be replaced has the version that it had."""
         group = self._group()
+        before = {name: getattr(group, name) for name in ("version", "release_version", "launch_template")}
         group.version = self._get_param("version") or group.version
         group.release_version = self._get_param("releaseVersion") or group.release_version
         if self._get_param("launchTemplate"):
             # Named by ID or by name; EKS answers with both.
             group.launch_template = {**(group.launch_template or {}), **self._get_param("launchTemplate")}
-        self._follow(group, live.UPDATING, self._template(group))
+        self._follow(group, live.UPDATING, self._template(group), before)
         return self._updated("VersionUpdate")
 
     def delete_nodegroup(self) -> ActionResult:
@@ -243,8 +245,10 @@ class Operations(ContentOperations):
         except AwsError as error:
             raise Refused(_BAD, error.text) from error
 
-    def _follow(self, group: Any, status: str, template: Mapping[str, Any] | None) -> None:
-        """Let the nodes follow the group."""
+    def _follow(
+        self, group: Any, status: str, template: Mapping[str, Any] | None, before: Mapping[str, Any] | None = None
+    ) -> None:
+        """Let the nodes follow the group; `before` has values that it gets back if they don't."""
         nodes = live.behind().nodes
         if nodes is None:
             return
@@ -258,7 +262,12 @@ class Operations(ContentOperations):
         def work() -> None:
             nodes.node_group_changed(cluster, name, inputs, template)
 
-        failed = _failure(group, "CREATE_FAILED" if status == live.CREATING else "DEGRADED")
+        fails = _failure(group, "CREATE_FAILED" if status == live.CREATING else "DEGRADED")
+
+        def failed(reason: str) -> None:
+            vars(group).update(before or {})
+            fails(reason)
+
         live.begin(cluster, name, work, ready, failed)
 
     # -- add-ons -------------------------------------------------------------------------------------------------------
