@@ -42,6 +42,7 @@ class Seen:
     elapsed: float = 0.0  # seconds since it was created
     uids: Mapping[str, str] = field(default_factory=dict)  # UID of each object of the trial that exists, by name
     lost: bool = False  # whether pods of it that ran are gone, and as many others run
+    replaced: bool = False  # whether a node on which it ran first is gone, and it has run on another
     price: Decimal | None = None  # USD that it costs at most; None if it is unknown
 
 
@@ -140,6 +141,8 @@ def _over_time(name: str, expectation: Expectation, bundle: Bundle, answer: Answ
     if expectation.starts_again:
         status = Status.PASSED if seen.lost else Status.FAILED if ended else Status.WAITS
         yield Check(name, "starts again", status, why)
+    if expectation.node_replaced:
+        yield Check(name, "node replaced", Status.PASSED if seen.replaced else Status.WAITS, why)
     if expectation.fails:
         status = Status.PASSED if layer is Layer.FAILED else Status.FAILED if ended else Status.WAITS
         yield Check(name, "fails", status, why)

@@ -63,14 +63,21 @@ class Life:
     _ran: set[str] = field(default_factory=set)
     _at_once: int = 0
     _running: frozenset[str] = frozenset()
+    _first: frozenset[str] = frozenset()
+    _nodes: frozenset[str] = frozenset()
+    replaced: bool = False  # whether a node on which it ran first is gone, and it has run on another
 
     def follow(self, bundle: Bundle, layer: str) -> None:
-        """Look at its pods."""
+        """Look at its pods and their nodes."""
         self.layer = layer
         running = [pod for pod in bundle.pods if (pod.get("status") or {}).get("phase") == "Running"]
         self._running = frozenset(str(pod["metadata"]["uid"]) for pod in running)
         self._ran |= self._running
         self._at_once = max(self._at_once, len(self._running))
+        nodes = frozenset(str(pod["spec"]["nodeName"]) for pod in running)
+        self._first, self._nodes = self._first or nodes, self._nodes | nodes
+        there = {str(one["metadata"]["name"]) for one in bundle.of_kind("Node")}
+        self.replaced |= bool(self._first - there) and self._nodes > self._first
 
     @property
     def started_again(self) -> bool:
@@ -221,7 +228,13 @@ class Run:
         life.follow(life.bundle, str(layer))
         uids = {one: other.uid for one, other in self._objects.items() if other.uid}
         return Seen(
-            bundle=life.bundle, answer=answer, elapsed=elapsed, uids=uids, lost=life.started_again, price=life.price
+            bundle=life.bundle,
+            answer=answer,
+            elapsed=elapsed,
+            uids=uids,
+            lost=life.started_again,
+            replaced=life.replaced,
+            price=life.price,
         )
 
     def _remove(self) -> list[Ref]:
