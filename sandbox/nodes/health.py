@@ -29,15 +29,8 @@ _DEVICES: Final = (GPU, "nvidia.com/mig-")
 
 
 def break_gpu(client: KubeClient, name: str, ago: float = TOLERATED) -> None:
-    """One GPU of a node breaks.
-
-    Args:
-        client: Of the cluster, with an administrator's permissions.
-        name: Name of the node.
-        ago: Seconds since the agent has reported it. Whoever repairs nodes goes by that time, and by the real clock.
-
-    Raises ApiError.
-    """
+    """One GPU of a node broke; `ago` is in seconds, and who repairs nodes goes by the time of the report. Raises
+    ApiError."""
     found = client.get(Ref("v1", "Node", name))
     if found is None:
         return
