@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from components.admission import StackContext, monitoring, rules
+from components.admission import StackContext, rules
 from components.admission.admission import binding, policy
 from components.admission.together import GROUPS, together
 from components.admission.variables import parameters
@@ -17,7 +17,6 @@ from components.workloads.pods import Claim, Pod, Resources
 from components.workloads.target import Target
 from components.workloads.training_job import TrainingJobArgs, training_job
 from sandbox.kubernetes.client import ApiError, KubeClient
-from sandbox.kubernetes.waiting import until
 from slipway.why.judge import as_served, denied
 from spec.pools import resolve_all
 from spec.settings import load, read_stack
@@ -231,25 +230,3 @@ def test_objects_older_than_a_rule_can_change_except_their_spec(client: KubeClie
     assert "a job must be bounded" in (
         refusal(client, {**old, "spec": {**old["spec"], "parallelism": 2}}, "earlier") or ""
     )
-
-
-def test_the_node_monitoring_agent_gives_dcgm_an_hour_and_no_other_pod_changes(client: KubeClient) -> None:
-    for manifest in monitoring.manifests().values():
-        client.apply(manifest, "test")
-
-    def variables(name: str, space: str) -> dict[str, list[str]]:
-        labels = {"app.kubernetes.io/name": name, "app.kubernetes.io/instance": name}
-        own = {"name": "MY_NODE_NAME", "valueFrom": {"fieldRef": {"fieldPath": "spec.nodeName"}}}
-        containers = [{"name": each, "image": "a:1", "env": [own]} for each in (name, "beside")]
-        made = pod({"containers": containers}, **labels)
-        answer = client.call("POST", f"/api/v1/namespaces/{space}/pods", made, {"dryRun": "All"})
-        return {
-            one["name"]: [f"{each['name']}={each.get('value')}" for each in one["env"]]
-            for one in answer["spec"]["containers"]
-        }
-
-    agent, own = "eks-node-monitoring-agent", ["MY_NODE_NAME=None"]
-    given = {agent: [*own, f"{monitoring.VARIABLE}=1h"], "beside": own}
-    until(lambda: variables(agent, "kube-system") == given or None, SECONDS, "the policy is not in effect")
-    assert variables("coredns", "kube-system") == {"coredns": own, "beside": own}
-    assert variables(agent, "default") == {agent: own, "beside": own}
