@@ -116,6 +116,7 @@ def of_admission(platform: Platform) -> StackContext:
         controllers=registry.controllers(platform.addons),
         version=platform.cluster.version,
         scheduler=registry.scheduler(platform.addons),
+        repairs_gpus=platform.cluster.repairs_gpus,
         prices=device_prices(platform),
         by_topology=with_topology(pools, platform.queues),
         shares={name: team.shares for name, team in platform.teams.items()},

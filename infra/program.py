@@ -181,7 +181,7 @@ def _addons(
         settings=platform.cluster.addons,
         phase=phase,
         after=after,
-        repair_gpus=platform.cluster.repair_gpus,
+        repair_gpus=platform.cluster.repairs_gpus,
         # A new cluster has nothing to preserve; what another tool installed is never overwritten.
         on_conflict="OVERWRITE" if platform.cluster.existing is None else "NONE",
         more_roles={AddonName.EFS_CSI: {NODE_ACCOUNT: efs.mount_role}} if efs else {},

@@ -396,7 +396,11 @@ class Sandbox:
             if name := self._name(server):
                 self.registry.instance_ended(name, node)
 
-        instances = Instances(client, server.version, home, MotoFacts().subnets, ended)
+        def repairs(group: str) -> bool:
+            name = self._name(server)
+            return name is not None and self.registry.repairs(name, group)
+
+        instances = Instances(client, server.version, home, MotoFacts().subnets, ended, repairs)
         if not wanted(autoscaler.NAME):
             return (instances,)
         return instances, Autoscaler(client, lambda: self._name(server), self.registry, home)

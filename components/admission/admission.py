@@ -12,7 +12,7 @@ from typing import Any, Final
 
 import pulumi
 
-from components.admission import defaults, experiments, scheduler
+from components.admission import defaults, experiments, monitoring, scheduler
 from components.admission.claims import DEVICE_CLAIMS
 from components.admission.context import StackContext
 from components.admission.costs import job_cost
@@ -35,6 +35,7 @@ from components.admission.workflows import TRIGGER_SCOPE, WORKFLOW_LOCKS, WORKFL
 from components.base.kubernetes import declare
 from components.base.operator import object_of
 from components.base.outputs import ClusterOutputs
+from spec.catalog import kubernetes
 from spec.settings.admission import Action
 from spec.settings.admission import Admission as Settings
 from spec.teams.labels import TEAM
@@ -240,6 +241,8 @@ def manifests(settings: Settings, context: StackContext) -> dict[str, dict[str, 
         found |= {rule.name: policy(rule), f"{rule.name}-binding": binding(rule, Action.DENY)}
     if context.scheduler is not None:
         found |= scheduler.manifests(context.scheduler)
+    if context.repairs_gpus and (kubernetes.minor(context.version) or 0) >= kubernetes.MUTATES:
+        found |= monitoring.manifests()
     filled = defaults.manifests(on, context) if settings.defaults else {}
     if filled:
         found[FACTS]["data"] |= defaults.parameters(defaults.steps(on))

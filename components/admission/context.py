@@ -25,6 +25,7 @@ class StackContext:
     scheduler: Scheduler | None = None  # what schedules the pods of teams instead of kube-scheduler
     prices: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
     """Thousandths of a USD an hour of each device, by pool (`spec.pricing.pods.device_prices`)."""
+    repairs_gpus: bool = False  # whether a node with a broken GPU is replaced
     by_topology: frozenset[str] = frozenset()
     """Pools to which Kueue admits only pods that say how near each other they are placed."""
     shares: Mapping[str, Collection[str]] | None = None

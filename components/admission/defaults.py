@@ -27,7 +27,6 @@ from spec.catalog import kubernetes
 from spec.jobs import QUEUE
 from spec.teams.labels import TEAM
 
-SINCE: Final = 36  # first minor version of Kubernetes 1 that serves the policies by default (KEP 3962)
 NOTE: Final = "platform.slipway/defaults"  # annotation: what was filled in
 NAME: Final = "defaults.platform.slipway"
 LEVEL: Final = "pod-security.kubernetes.io/enforce"
@@ -78,7 +77,7 @@ def shown(fill: Fill, path: str) -> str:
 
 def manifests(rules: Iterable[Rule], context: StackContext) -> dict[str, dict[str, Any]]:
     """The policies and their bindings, by the suffix of their logical name; none before Kubernetes 1.36."""
-    if (kubernetes.minor(context.version) or 0) < SINCE:
+    if (kubernetes.minor(context.version) or 0) < kubernetes.MUTATES:
         return {}
     found = steps(rules)
     shown_policy, shown_binding = notice(found)

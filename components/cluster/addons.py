@@ -120,12 +120,9 @@ def _values(addon: AddonName, tags: Mapping[str, str], *, repair_gpus: bool) -> 
 
 
 def _monitoring(*, repair_gpus: bool) -> dict[str, Any]:
-    """By default, the agent doesn't watch GPUs: it gives DCGM one minute after its own start, which the pull of DCGM's
-    image on a fresh node exceeds, reports AcceleratedHardwareReady False, and never takes that back; node repair then
-    terminates a healthy node after ten minutes (aws/eks-node-monitoring-agent#266, #275, open in 2026-09; v1.6.6,
-    monitors/nvidia/monitor.go; docs/adr/0063-nodes-outlast-their-jobs.md). The switch exists from v1.6.0.
-
-    With the watch, DCGM needs tolerations: its DaemonSet has none, and GPU nodes are tainted.
+    """Where GPUs aren't repaired, the agent doesn't watch them: its reports could be false
+    (docs/adr/0063-nodes-outlast-their-jobs.md). The switch exists from v1.6.0. With the watch, DCGM needs tolerations:
+    its DaemonSet has none, and GPU nodes are tainted.
     """
     if repair_gpus:
         return {"dcgmAgent": {"tolerations": [{"operator": "Exists"}]}}

@@ -95,6 +95,18 @@ def errors() -> Alert:
     )
 
 
+def unrepaired() -> Alert:
+    """A node reports broken GPUs and has not been replaced: Karpenter and EKS wait ten minutes, and then do it."""
+    condition = 'condition="AcceleratedHardwareReady",status="false"'
+    return Alert(
+        name="GpuNodeNotRepaired",
+        expression=f"max by (node) (kube_node_status_condition{{{condition}}}) == 1",
+        after="20m",
+        severity="critical",
+        summary="Node {{ $labels.node }} has reported broken GPUs for 20 minutes, and nothing replaces it.",
+    )
+
+
 def gpu_memory() -> Alert:
     """The memory of a GPU is almost used up: the next allocation fails in the program, and the job with it."""
     return Alert(
@@ -355,7 +367,7 @@ def quota_full() -> Alert:
 def all_alerts(settings: Alerts) -> dict[str, tuple[Alert, ...]]:
     """Every alert, by rule group."""
     return {
-        "gpus": (idle(settings), errors(), gpu_memory(), network_bound()),
+        "gpus": (idle(settings), errors(), unrepaired(), gpu_memory(), network_bound()),
         "jobs": (
             pending(settings),
             job_memory(),

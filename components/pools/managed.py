@@ -172,10 +172,7 @@ class ManagedPool(pulumi.ComponentResource):
             ),
             update_config=_update_config(spec),
             force_update_version=settings.update.force,
-            # One node at a time, so that an outage which makes all nodes look unhealthy doesn't replace them all.
-            node_repair_config=aws.eks.NodeGroupNodeRepairConfigArgs(
-                enabled=settings.node_repair, max_parallel_nodes_repaired_count=1 if settings.node_repair else None
-            ),
+            node_repair_config=_repair(spec),
             labels=spec.labels,
             taints=[
                 aws.eks.NodeGroupTaintArgs(key=taint.key, value=taint.value, effect=taint.eks_effect)
@@ -207,6 +204,25 @@ def _capacity_type(spec: PoolSpec) -> str:
     if spec.capacity_block:
         return "CAPACITY_BLOCK"
     return "SPOT" if spec.market is Market.SPOT else "ON_DEMAND"
+
+
+def _repair(spec: PoolSpec) -> aws.eks.NodeGroupNodeRepairConfigArgs:
+    """One node at a time, so that an outage which makes all nodes look unhealthy doesn't replace them all. A GPU node
+    whose DCGM doesn't answer is left as it is: nothing says that its GPUs are broken, and the agent may have started
+    before what makes it wait (`components.admission.monitoring`)."""
+    if not spec.settings.node_repair:
+        return aws.eks.NodeGroupNodeRepairConfigArgs(enabled=False)
+    unanswered = aws.eks.NodeGroupNodeRepairConfigNodeRepairConfigOverrideArgs(
+        node_monitoring_condition="AcceleratedHardwareReady",
+        node_unhealthy_reason="DCGMError",
+        min_repair_wait_time_mins=10,
+        repair_action="NoAction",
+    )
+    return aws.eks.NodeGroupNodeRepairConfigArgs(
+        enabled=True,
+        max_parallel_nodes_repaired_count=1,
+        node_repair_config_overrides=[unanswered] if spec.gpu is not None else None,
+    )
 
 
 def _update_config(spec: PoolSpec) -> aws.eks.NodeGroupUpdateConfigArgs:

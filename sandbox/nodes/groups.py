@@ -135,6 +135,7 @@ def _backends(service: Any) -> Iterator[Any]:
 RESOURCE_TAG = "k8s.io/cluster-autoscaler/node-template/resources/"
 ENABLED_TAG = "k8s.io/cluster-autoscaler/enabled"
 """Tag of the Auto Scaling groups that the Cluster Autoscaler finds (its README for AWS, "Auto-Discovery Setup")."""
+GROUP = "eks.amazonaws.com/nodegroup"  # label of a node: its group
 DEFAULT_INSTANCE_TYPE = "t3.medium"
 """EKS's default if neither the node group nor its launch template names a type (eks:CreateNodegroup, instanceTypes)."""
 _EFFECTS = {"NO_SCHEDULE": "NoSchedule", "NO_EXECUTE": "NoExecute", "PREFER_NO_SCHEDULE": "PreferNoSchedule"}
@@ -234,7 +235,7 @@ def _machine(group: NodeGroup) -> Machine:
 
 def _eks_labels(group: NodeGroup) -> dict[str, str]:
     return {
-        "eks.amazonaws.com/nodegroup": group.name,
+        GROUP: group.name,
         "eks.amazonaws.com/capacityType": str(group.inputs.get("capacityType") or "ON_DEMAND"),
     }
 

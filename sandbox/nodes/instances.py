@@ -14,8 +14,8 @@ from sandbox.files import write_atomically
 from sandbox.kubernetes.client import ApiError, KubeClient
 from sandbox.kubernetes.objects import Object, Ref, condition
 from sandbox.kubernetes.waiting import Follower, Watch
-from sandbox.nodes import ec2
-from sandbox.nodes.groups import Selectors, Subnet
+from sandbox.nodes import ec2, health
+from sandbox.nodes.groups import GROUP, Selectors, Subnet
 from sandbox.nodes.karpenter import machine_of
 from sandbox.nodes.machine import types
 from sandbox.nodes.spec import NodeSpec, Taint, node
@@ -48,14 +48,17 @@ class Instances(Follower):
         home: Path,
         subnets: Callable[[Selectors], list[Subnet]],
         ended: Callable[[str], None] = lambda _: None,
+        repairs: Callable[[str], bool] = lambda _: False,
     ) -> None:
         """`kubernetes` is the version of nodes, `home` the sandbox's; `subnets` finds those that a class selects;
-        `ended` gets the name of a node of a group whose instance EC2 has ended, when another would be ready."""
+        `ended` gets the name of a node of a group whose instance EC2 has ended, when another would be ready; `repairs`
+        says of a group's name whether EKS replaces its unhealthy nodes."""
         self._client = client
         self._kubernetes = kubernetes
         self._home = home
         self._subnets = subnets
         self._ended = ended
+        self._repairs = repairs
         self._lock = threading.Lock()
         self._timers: dict[str, threading.Timer] = {}
         self._watches = (
@@ -130,9 +133,12 @@ class Instances(Follower):
             self._cancel(uid)
         elif deadline:
             self._at(uid, _time(deadline).timestamp(), lambda: self._reclaim(found))
+        elif (broken := health.to_repair(found)) and self._repairs(found["metadata"].get("labels", {}).get(GROUP, "")):
+            self._at(uid, broken, lambda: self._reclaim(found))
 
     def _reclaim(self, found: Object) -> None:
-        """EC2 ends the instance; its Node goes, as the cloud controller manager sees to it."""
+        """The instance ends, by EC2 or by EKS that repairs a group; its Node goes, as the cloud controller manager sees
+        to it."""
         ref = Ref("v1", "Node", found["metadata"]["name"])
         if self._client.get(ref) is None:
             return

@@ -167,6 +167,12 @@ class NodeRegistry:
                     state.ended[group.name].add(gone)
                 self._reconcile(cluster)
 
+    def repairs(self, cluster: str, name: str) -> bool:
+        """Whether EKS replaces unhealthy nodes of a group; not where a cluster has no such group."""
+        with self._lock:
+            group = self._clusters[cluster].groups.get(name)
+            return bool(((group.inputs if group else {}).get("nodeRepairConfig") or {}).get("enabled"))
+
     # -- the Cluster Autoscaler ----------------------------------------------------------------------------------------
 
     def autoscale(self, cluster: str, *, on: bool) -> None:

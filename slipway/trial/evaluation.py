@@ -48,6 +48,7 @@ class Seen:
     uids: Mapping[str, str] = field(default_factory=dict)  # UID of each object of the trial that exists, by name
     lost: bool = False  # whether pods of it that ran are gone, and as many others run
     disturbed: bool = False  # whether a pod of it that ran was lost
+    replaced: bool = False  # whether a node on which it ran first is gone, and it has run on another
     price: Decimal | None = None  # USD that it costs at most; None if it is unknown
 
 
@@ -150,6 +151,8 @@ def _over_time(name: str, expectation: Expectation, bundle: Bundle, answer: Answ
         goes_on = layer in (Layer.RUNS, Layer.FINISHED)
         status = Status.FAILED if seen.disturbed else Status.PASSED if goes_on else Status.WAITS
         yield Check(name, UNDISTURBED, status, "a pod that ran is gone" if seen.disturbed else why)
+    if expectation.node_replaced:
+        yield Check(name, "node replaced", Status.PASSED if seen.replaced else Status.WAITS, why)
     if expectation.fails:
         status = Status.PASSED if layer is Layer.FAILED else Status.FAILED if ended else Status.WAITS
         yield Check(name, "fails", status, why)

@@ -1,4 +1,4 @@
-"""What happens to a stack of the sandbox during a trial: EC2 takes nodes back, or has no capacity; it is updated."""
+"""What happens during a trial: EC2 takes nodes back or has no capacity, a GPU breaks, the stack is updated."""
 
 import time
 from collections.abc import Callable
@@ -8,7 +8,7 @@ from typing import Final
 
 from sandbox.kubernetes.client import KubeClient
 from sandbox.kubernetes.objects import Ref
-from sandbox.nodes import ec2
+from sandbox.nodes import ec2, health
 from sandbox.nodes.ec2 import Ec2, Refusal
 from sandbox.nodes.instances import INTERRUPTION
 from slipway.trial.expectations import Step
@@ -16,6 +16,7 @@ from slipway.trial.update import Update
 from slipway.why.bundle import Bundle
 
 RECLAIM: Final = "reclaim"
+BREAK_GPU: Final = "breakGpu"
 REFUSE: Final = "refuse"
 RESTORE: Final = "restore"
 UP: Final = "up"
@@ -54,7 +55,7 @@ class Events:
         elif step.action == UP:
             return self.update is not None and self.update.done(step.detail or {})
         else:
-            return self._reclaim(bundle)
+            return self._lose(step, bundle)
         return True
 
     @property
@@ -69,12 +70,17 @@ class Events:
         if self._before is not None:
             ec2.write(self.home, self._before)
 
-    def _reclaim(self, bundle: Bundle | None) -> bool:
-        """Without the notice of two minutes, which would be most of a trial."""
+    def _lose(self, step: Step, bundle: Bundle | None) -> bool:
+        """EC2 takes the nodes back without the notice of two minutes, which would be most of a trial; or a GPU of one
+        of them broke so long ago that it is repaired now."""
         pods = bundle.pods if bundle else ()
         nodes = sorted({str(pod["spec"]["nodeName"]) for pod in pods if pod["spec"].get("nodeName")})
-        for name in nodes:
-            interrupt(self.client, name, 0)
+        if step.action == BREAK_GPU:
+            for name in nodes[:1]:
+                health.break_gpu(self.client, name)
+        else:
+            for name in nodes:
+                interrupt(self.client, name, 0)
         return bool(nodes)
 
     def _change(self, change: Callable[[Ec2], Ec2]) -> None:

@@ -46,6 +46,8 @@ class Expectation(Model):
     """Kueue preempts it for this object."""
     starts_again: bool | None = None
     """Its pods were lost, and others run in their place; false: none of them is lost while it runs."""
+    node_replaced: bool = False
+    """A node on which it ran first is gone, and it has run on another."""
     fails: bool = False
     """It ends as failed."""
     costs_at_most: int | None = Field(default=None, gt=0)

@@ -64,9 +64,12 @@ class Life:
     _ran: set[str] = field(default_factory=set)
     _at_once: int = 0
     _running: frozenset[str] = frozenset()
+    _first: frozenset[str] = frozenset()
+    _nodes: frozenset[str] = frozenset()
+    replaced: bool = False  # whether a node on which it ran first is gone, and it has run on another
 
     def follow(self, bundle: Bundle, layer: str) -> None:
-        """Look at its pods."""
+        """Look at its pods and their nodes."""
         self.layer = layer
         running = [pod for pod in bundle.pods if (pod.get("status") or {}).get("phase") == "Running"]
         self._running = frozenset(str(pod["metadata"]["uid"]) for pod in running)
@@ -75,6 +78,10 @@ class Life:
         lost = self._ran - {str(pod["metadata"]["uid"]) for pod in pods}
         self.disturbed |= bool(lost) and layer != Layer.FINISHED
         self._at_once = max(self._at_once, len(self._running))
+        nodes = frozenset(str(pod["spec"]["nodeName"]) for pod in running)
+        self._first, self._nodes = self._first or nodes, self._nodes | nodes
+        there = {str(one["metadata"]["name"]) for one in bundle.of_kind("Node")}
+        self.replaced |= bool(self._first - there) and self._nodes > self._first
 
     @property
     def started_again(self) -> bool:
@@ -227,7 +234,7 @@ class Run:
         uids = {one: other.uid for one, other in self._objects.items() if other.uid}
         return Seen(
             bundle=life.bundle, answer=answer, elapsed=elapsed, uids=uids, lost=life.started_again,
-            disturbed=life.disturbed, price=life.price,
+            disturbed=life.disturbed, replaced=life.replaced, price=life.price,
         )  # fmt: skip
 
     def _remove(self) -> list[Ref]:

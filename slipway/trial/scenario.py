@@ -13,7 +13,7 @@ from pydantic import Field, model_validator
 from pydantic.json_schema import models_json_schema
 
 from slipway.trial.clock import KEY, ReplayFile
-from slipway.trial.events import RECLAIM, REFUSE, RESTORE, UP
+from slipway.trial.events import BREAK_GPU, RECLAIM, REFUSE, RESTORE, UP
 from slipway.trial.expectations import (
     CREATE,
     DELETE,
@@ -73,7 +73,7 @@ class After(Model):
 
 
 class Moment(Model):
-    """One entry of the timeline: one of `create`, `delete`, `reclaim`, `refuse`, `restore` and `up`."""
+    """One entry of the timeline: one of `create`, `delete`, `reclaim`, `breakGpu`, `refuse`, `restore` and `up`."""
 
     at: Duration = "0s"
     """Time after the start."""
@@ -85,6 +85,9 @@ class Moment(Model):
     """An object of the scenario is deleted."""
     reclaim: str | None = None
     """EC2 takes the Spot nodes of this object's pods back."""
+    break_gpu: str | None = None
+    """A GPU of a node of this object's pods breaks. The node monitoring agent has reported it ten minutes ago, so that
+    Karpenter, or EKS for a managed group, repairs the node at once."""
     refuse: Capacity | None = None
     """EC2 has no capacity."""
     restore: Capacity | None = None
@@ -94,9 +97,10 @@ class Moment(Model):
 
     @model_validator(mode="after")
     def _one(self) -> Moment:
-        given = [name for name in (CREATE, DELETE, RECLAIM, REFUSE, RESTORE, UP) if getattr(self, name) is not None]
+        actions = (CREATE, DELETE, RECLAIM, BREAK_GPU, REFUSE, RESTORE, UP)
+        given = [name for name in actions if name in self.model_dump(by_alias=True, exclude_none=True)]
         if len(given) != 1:
-            msg = f"name one of create, delete, reclaim, refuse, restore and up (given: {', '.join(given) or 'none'})"
+            msg = f"name one of {', '.join(actions)} (given: {', '.join(given) or 'none'})"
             raise ValueError(msg)
         return self
 
@@ -206,7 +210,7 @@ def _step(moment: Moment, path: Path) -> Step:
     at, after = float(seconds(moment.at)), (moment.after.object, moment.after.layer) if moment.after else None
     if moment.create is not None:
         return Step(CREATE, name_of(moment.create, path), None, at, after)
-    for action, subject in ((DELETE, moment.delete), (RECLAIM, moment.reclaim)):
+    for action, subject in ((DELETE, moment.delete), (RECLAIM, moment.reclaim), (BREAK_GPU, moment.break_gpu)):
         if subject is not None:
             return Step(action, subject, None, at, after)
     if moment.up is not None:

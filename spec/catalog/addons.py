@@ -31,6 +31,7 @@ class AddonFacts:
     needs_nodes: bool  # it becomes ACTIVE only when its pods run on a node: install it after the first node group
     why: str  # reason for the order
     minimum: str | None  # oldest version that works with the platform's configuration and permissions; None if unknown
+    reports_gpus: tuple[str, ...]  # releases whose reports of broken GPUs can be relied on
     pins: Mapping[str, Pin]  # pinned version by Kubernetes version; AWS's default if there is none
 
     def version(self, kubernetes: str) -> str | None:
@@ -41,6 +42,10 @@ class AddonFacts:
     def too_old(self, version: str) -> bool:
         """Whether a version, `v1.6.0-eksbuild.1`, is older than the oldest that works."""
         return self.minimum is not None and numbers(version) < numbers(self.minimum)
+
+    def reports_gpus_well(self, version: str | None) -> bool:
+        """Whether a version, `v1.6.7-eksbuild.1`, reports broken GPUs, and no others; not known of AWS's default."""
+        return version is not None and numbers(version) in map(numbers, self.reports_gpus)
 
     def policy_arn(self, partition: str) -> str | None:
         """ARN of the managed policy in a partition."""
@@ -72,6 +77,7 @@ def _facts(name: str, entry: Mapping[str, Any]) -> AddonFacts:
         needs_nodes=entry["needs_nodes"],
         why=entry["why"],
         minimum=entry.get("minimum"),
+        reports_gpus=tuple(entry.get("reports_gpus", ())),
         pins=MappingProxyType({k8s: _pin(pin) for k8s, pin in entry["pins"].items() if pin["version"]}),
     )
 

@@ -18,6 +18,8 @@ LAST_OF_AL2: Final = "1.32"
 """Last version with images of Amazon Linux 2 (EKS User Guide, eks-ami-deprecation-faqs.html, read 2026-11)."""
 SKEW: Final = 3
 """Minor versions that nodes may be behind their control plane (kubernetes.io/releases/version-skew-policy, kubelet)."""
+MUTATES: Final = 36
+"""First minor version of Kubernetes 1 that serves MutatingAdmissionPolicies by default (KEP 3962)."""
 _MINOR: Final = re.compile(r"1\.(\d{1,3})")
 
 

@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, StringConstraints
 
-from spec.catalog import kubernetes
+from spec.catalog import addons, kubernetes
 from spec.settings.base import LogDays, Model, Name, pattern
 from spec.settings.existing import ExistingCluster
 
@@ -153,9 +153,19 @@ class Cluster(Model):
     zonal_shift: bool | None = None
     """Let Application Recovery Controller move the cluster's network traffic out of a zone that fails. A cluster keeps
     it when this is removed: write `false`."""
-    repair_gpus: bool = False
-    """Replace nodes whose GPUs the EKS node monitoring agent reports as broken. Its releases up to 1.7 also report
-    healthy GPUs, whose nodes are then terminated."""
+    repair_gpus: bool | None = None
+    """Replace nodes whose GPUs the EKS node monitoring agent reports as broken. If unset, they are where it reports no
+    healthy ones: from Kubernetes 1.36, with a release of the agent that is known for it."""
     addons: dict[AddonName, Addon] = Field(default_factory=dict)
     """Overrides of the catalog: an add-on that is not named here is installed at the catalog's version. On a cluster
     that exists only those that are named here are installed."""
+
+    @property
+    def repairs_gpus(self) -> bool:
+        """Whether the agent reports broken GPUs to node repair."""
+        if self.repair_gpus is not None or self.existing is not None:
+            return bool(self.repair_gpus)
+        agent, facts = AddonName.NODE_MONITORING_AGENT, addons.get(AddonName.NODE_MONITORING_AGENT)
+        wanted = self.addons.get(agent, Addon())
+        relied = facts.reports_gpus_well(wanted.version or facts.version(self.version))
+        return wanted.enabled and relied and (kubernetes.minor(self.version) or 0) >= kubernetes.MUTATES

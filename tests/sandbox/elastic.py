@@ -27,6 +27,7 @@ from tests.sandbox.plane import CLUSTER, ControlPlane, answers, start_plane
 from tests.support.definitions import define
 from tests.support.patience import SECONDS
 
+REPAIRED = "repaired"  # the node group whose unhealthy nodes EKS replaces
 SUBNETS = tuple(Subnet(f"subnet-{zone}", f"us-east-1{zone}", f"use1-az{i}") for i, zone in enumerate("abc", 1))
 
 
@@ -68,7 +69,8 @@ def elastic_plane(directory: Path, shared: Path, gates: str) -> Iterator[Elastic
         files = sorted((shared / "charts/karpenter-crd/crds").glob("*.yaml"))
         define(plane.client, [yaml.load(file.read_text(), yaml.CSafeLoader) for file in files])
         with_free_ports(2, lambda ports: karpenter(plane, directory, gates, ports))
-        instances = Instances(plane.client, "1.36", directory, lambda _: list(SUBNETS))
+        subnets = list(SUBNETS)
+        instances = Instances(plane.client, "1.36", directory, lambda _: subnets, repairs=lambda name: name == REPAIRED)
         instances.start()
         account = Ref("v1", "ServiceAccount", "default", "default")
         until(lambda: plane.client.get(account), SECONDS, "no service account")

@@ -13,10 +13,12 @@ import pytest
 from sandbox.kubernetes.client import KubeClient
 from sandbox.kubernetes.objects import Object, Ref, condition
 from sandbox.kubernetes.waiting import Watch, until
+from sandbox.nodes.groups import GROUP
+from sandbox.nodes.health import CONDITION, break_gpu
 from sandbox.nodes.instances import INTERRUPTION
 from spec.pools.keys import GPU
 from spec.pools.pool_spec import PoolSpec
-from tests.sandbox.elastic import Elastic, elastic_plane
+from tests.sandbox.elastic import REPAIRED, Elastic, elastic_plane
 from tests.sandbox.plane import existing
 from tests.sandbox.test_elastic import GATES, event, pod, pools
 from tests.support.patience import SECONDS
@@ -60,7 +62,7 @@ class Begun(Elastic):
 def elastic(tmp_path_factory: pytest.TempPathFactory, shared: Path) -> Iterator[Begun]:
     """With a pool and a job for each test: one after another they would take minutes."""
     with (
-        elastic_plane(tmp_path_factory.mktemp("disruption"), shared, GATES) as started,
+        elastic_plane(tmp_path_factory.mktemp("disruption"), shared, f"{GATES},NodeRepair=true") as started,
         Seen(started.client, "/api/v1/namespaces/default/pods") as seen,
         Seen(started.client, "/api/v1/nodes") as machines,
     ):
@@ -73,7 +75,9 @@ def elastic(tmp_path_factory: pytest.TempPathFactory, shared: Path) -> Iterator[
         _begin(started, "forced", "h100", 600, KEPT, template={"spec": ends})
         _begin(started, "warned", "gpu-spot", 600)
         _begin(started, "unwarned", "gpu-spot", 600, KEPT)
-        names = ("empty", "frozen", "expiring", "forced", "warned", "unwarned")
+        _begin(started, "broken", "h100", 600, KEPT)
+        _begin(started, "outage", "h100", 600)
+        names = ("empty", "frozen", "expiring", "forced", "warned", "unwarned", "broken", "outage")
         on = {name: _ran_on(seen, name) for name in names}
         yield Begun(started.client, started.home, on, seen, machines)
 
@@ -208,6 +212,51 @@ def test_a_spot_job_with_do_not_disrupt_gets_no_notice(elastic: Begun) -> None:
     assert not evicted(first)
     assert "Terminated" in [one["status"].get("reason") for one in first], "it has the kubelet's reason"
     assert runs_on(elastic, labels="job-name=unwarned", without=node)
+
+
+# A GPU breaks: by Karpenter's own toleration of ten minutes, and its own share of unhealthy nodes.
+
+
+def test_a_node_with_a_broken_gpu_is_replaced_and_its_job_runs_on_another(elastic: Begun) -> None:
+    """Whatever the job's annotation says. Its pod is deleted, not evicted: without `DisruptionTarget`, so it counts for
+    `backoffLimit`, which the policy of this job would not let it for an eviction."""
+    node = elastic.on["broken"]
+    break_gpu(elastic.client, node, ago=0)
+    elastic.client.merge(Ref("batch/v1", "Job", "broken", "default"), {"spec": {"backoffLimit": 1}})
+    assert condition(existing(elastic.client, Ref("v1", "Node", node)), CONDITION)["status"] == "False"
+    assert not drained(elastic, node), "it is tolerated for ten minutes"
+    break_gpu(elastic.client, node)
+    gone(elastic, node)
+    gone(elastic, node, of=Ref("karpenter.sh/v1", "NodeClaim", node))
+    assert runs_on(elastic, labels="job-name=broken", without=node)
+    first = lives(elastic.pods, "broken")[0]
+    assert evicted(first)
+    assert "DisruptionTarget" not in {each["type"] for one in first for each in one["status"].get("conditions") or ()}
+
+
+def test_more_broken_nodes_than_a_fifth_of_a_pool_are_all_left_as_they_are(elastic: Begun) -> None:
+    """What makes healthy GPUs look broken reports them everywhere: Karpenter then replaces none."""
+    first = elastic.on["outage"]
+    another = replace(pools()["h100"], name="outage")
+    elastic.client.create(pod("beside", another, {GPU: "1"}, {"sandbox.slipway/duration": "600s"}), "test")
+    second = runs_on(elastic, fields="metadata.name=beside")
+    for ago in (0, 600):  # both are broken before the first is tolerated no longer
+        for node in (first, second):
+            break_gpu(elastic.client, node, ago)
+    event(elastic, first, "more than 20% nodes are unhealthy in the nodepool")
+    assert runs_on(elastic, labels="job-name=outage") == first
+    assert not drained(elastic, first)
+
+
+def test_eks_replaces_the_nodes_of_a_group_with_repair_alone(elastic: Begun) -> None:
+    for name, group in (("eks-repaired", REPAIRED), ("eks-kept", "kept")):
+        labels = {GROUP: group, "node.kubernetes.io/instance-type": "p5.48xlarge"}
+        made = Ref("v1", "Node", name).as_object()
+        elastic.client.create({**made, "metadata": {"name": name, "labels": labels}}, "test")
+    break_gpu(elastic.client, "eks-kept")
+    break_gpu(elastic.client, "eks-repaired")
+    gone(elastic, "eks-repaired")
+    assert elastic.client.get(Ref("v1", "Node", "eks-kept")) is not None
 
 
 def test_an_underutilized_node_gives_its_services_to_another_and_a_job_stays(elastic: Begun) -> None:

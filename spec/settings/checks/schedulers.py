@@ -16,8 +16,6 @@ from spec.settings.queues import Queues
 from spec.settings.teams import Team
 
 Teams = Mapping[str, Team]
-SINCE: Final = 36
-"""First minor version of Kubernetes 1 with MutatingAdmissionPolicies, by which pods get their scheduler (KEP 3962)."""
 LONGEST: Final = 26
 """Characters of a namespace before the UID of an owner, in a label of at most 63."""
 
@@ -29,9 +27,10 @@ def _chosen(addons: Addons) -> type[AddonSettings] | None:
 def version_served(_context: Context, addons: Addons, cluster: Cluster) -> Iterator[Problem]:
     """The API server can write the scheduler into pods."""
     chosen, minor = _chosen(addons), kubernetes.minor(cluster.version)
-    if chosen is not None and minor is not None and minor < SINCE:
-        rule = f"{key_of(chosen)} needs Kubernetes 1.{SINCE}, whose API server writes schedulerName into every pod"
-        yield Problem(f"addons.{key_of(chosen)}", rule, cluster.version, f'Set `cluster.version: "1.{SINCE}"`.')
+    if chosen is not None and minor is not None and minor < kubernetes.MUTATES:
+        needed = f"1.{kubernetes.MUTATES}"
+        rule = f"{key_of(chosen)} needs Kubernetes {needed}, whose API server writes schedulerName into every pod"
+        yield Problem(f"addons.{key_of(chosen)}", rule, cluster.version, f'Set `cluster.version: "{needed}"`.')
 
 
 def shares_kept(_context: Context, addons: Addons, teams: Teams, queues: Queues) -> Iterator[Problem]:

@@ -12,11 +12,13 @@ from typing import Any
 import psutil
 import pytest
 
-from components.admission import defaults, rules
+from components.admission import defaults, monitoring, rules
 from components.admission.admission import policy
 from components.admission.variables import parameters
 from components.workloads.target import Target
 from sandbox.kubernetes.client import ApiError, KubeClient
+from sandbox.kubernetes.objects import Ref
+from sandbox.kubernetes.waiting import until
 from slipway.why.fix import fixed
 from spec.settings.admission import Admission
 from tests.components.admission import ray_samples as ray
@@ -199,3 +201,27 @@ def test_accepting_the_policy_costs_little_more_than_one_rule(client: KubeClient
         return cost(lambda: sum(server.cpu_times()[:2]), apply)
 
     assert accept(filling) < 30 * accept(small)
+
+
+def test_the_node_monitoring_agent_gives_dcgm_an_hour_and_no_other_pod_changes(client: KubeClient) -> None:
+    for manifest in monitoring.manifests().values():
+        client.apply(manifest, "test")
+
+    def variables(name: str, space: str) -> dict[str, list[str]]:
+        own = {"name": "MY_NODE_NAME", "valueFrom": {"fieldRef": {"fieldPath": "spec.nodeName"}}}
+        containers = [{"name": each, "image": "a:1", "env": [own]} for each in (name, "beside")]
+        labels = {"app.kubernetes.io/name": name, "app.kubernetes.io/instance": name}
+        pod = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "it", "labels": labels}}
+        made = create(client, {**pod, "spec": {"containers": containers, "automountServiceAccountToken": False}}, space)
+        return {
+            one["name"]: [f"{each['name']}={each.get('value')}" for each in one["env"]]
+            for one in made["spec"]["containers"]
+        }
+
+    agent, own = "eks-node-monitoring-agent", ["MY_NODE_NAME=None"]
+    for space in ("kube-system", "filled"):  # the controller makes them a moment after their namespace
+        until(lambda: client.get(Ref("v1", "ServiceAccount", "default", space)), SECONDS, "no account")  # noqa: B023
+    given = {agent: [*own, f"{monitoring.VARIABLE}=1h"], "beside": own}
+    until(lambda: variables(agent, "kube-system") == given or None, SECONDS, "the policy is not in effect")
+    assert variables("coredns", "kube-system") == {"coredns": own, "beside": own}
+    assert variables(agent, "filled") == {agent: own, "beside": own}

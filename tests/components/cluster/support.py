@@ -67,7 +67,7 @@ def record_cluster(
         early = ManagedAddons(
             "addons",
             ManagedAddonsArgs(
-                cluster=outputs, settings=settings, phase=Phase.BEFORE_NODES, repair_gpus=cluster(**more).repair_gpus
+                cluster=outputs, settings=settings, phase=Phase.BEFORE_NODES, repair_gpus=cluster(**more).repairs_gpus
             ),
             opts,
         )

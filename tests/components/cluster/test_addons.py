@@ -12,6 +12,7 @@ from spec.catalog import addons as catalog
 from spec.settings.cluster import Addon, AddonName
 from tests.components.cluster.support import CONTROL_PLANE, record_cluster
 from tests.support.mocks import Recording, Registered, statements
+from tests.support.settings import cluster
 
 EARLY = {"vpc-cni", "kube-proxy", "pod-identity-agent", "node-monitoring-agent"}
 LATE = {"coredns", "metrics-server", "ebs-csi", "efs-csi", "fsx-csi", "s3-csi"}
@@ -52,6 +53,26 @@ def test_versions_come_from_settings_or_catalog_or_awss_default() -> None:
     assert addons["addons-vpc-cni"].inputs["addonVersion"] == catalog.get("vpc-cni").version("1.34")
     assert catalog.get("eks-node-monitoring-agent").version("1.34") is None
     assert "addonVersion" not in addons["addons-node-monitoring-agent"].inputs
+
+
+AGENT = "eks-node-monitoring-agent"
+
+
+@pytest.mark.parametrize(
+    ("given", "repaired"),
+    [
+        ({"version": "1.36"}, True),
+        ({"version": "1.35"}, False),
+        ({"version": "1.35", "addons": {AGENT: {"version": "v1.6.7-eksbuild.1"}}}, False),
+        ({"version": "1.36", "addons": {AGENT: {"version": "v1.7.0-eksbuild.1"}}}, False),
+        ({"version": "1.36", "addons": {AGENT: {"enabled": False}}}, False),
+        ({"version": "1.36", "repairGpus": False}, False),
+        ({"version": "1.35", "repairGpus": True}, True),
+        ({"version": "1.36", "existing": {"name": "theirs"}, "addons": {AGENT: {}}}, False),
+    ],
+)
+def test_gpus_are_repaired_where_the_agent_reports_no_healthy_ones(given: dict[str, Any], *, repaired: bool) -> None:
+    assert cluster(**given).repairs_gpus is repaired
 
 
 def test_disabling_an_add_on_changes_no_other() -> None:

@@ -193,6 +193,13 @@ def test_a_group_replaces_an_instance_that_ends_by_a_node_of_another_name(
     assert set(cluster.nodes) == {"a100-1", "a100-2", "a100-3"}
 
 
+def test_eks_repairs_the_nodes_of_a_group_that_says_so(registry: NodeRegistry) -> None:
+    registry.node_group_changed("dev", "a100", {**GROUP, "nodeRepairConfig": {"enabled": True}}, None)
+    registry.node_group_changed("dev", "cpu", {**GROUP, "nodeRepairConfig": {"enabled": False}}, None)
+    registry.node_group_changed("dev", "system", GROUP, None)
+    assert [registry.repairs("dev", name) for name in ("a100", "cpu", "system", "")] == [True, False, False, False]
+
+
 def test_the_autoscaler_finds_the_node_that_replaces_another(registry: NodeRegistry, cluster: Cluster) -> None:
     registry.node_group_changed("dev", "a100", {**GROUP, "scalingConfig": {"desiredSize": 0, "maxSize": 4}}, None)
     registry.asg_tag_changed("asg-a100", ENABLED_TAG, "true")

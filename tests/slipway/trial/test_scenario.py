@@ -195,14 +195,35 @@ def test_an_object_without_a_node_can_not_lose_one_yet(tmp_path: Path) -> None:
 
 def running(*uids: str) -> Iterator[Object]:
     for uid in uids:
-        yield {"metadata": {"uid": uid}, "status": {"phase": "Running"}}
+        yield {"metadata": {"uid": uid}, "spec": {"nodeName": f"of-{uid}"}, "status": {"phase": "Running"}}
+
+
+class Pods:
+    """Running pods, each on a node of its own, and the nodes that exist."""
+
+    def __init__(self, *uids: str, nodes: str = "") -> None:
+        self.pods = tuple(running(*uids))
+        self.nodes = nodes
+
+    def of_kind(self, kind: str) -> list[Object]:
+        return [obj(kind, f"of-{uid}") for uid in self.nodes]
+
+
+def test_a_node_is_replaced_when_it_is_gone_and_the_job_has_run_on_another() -> None:
+    moved, stayed, beside = Life(began=0), Life(began=0), Life(began=0)
+    seen = []
+    for pods in (Pods(nodes="a"), Pods("a", nodes="ab"), Pods(nodes="b"), Pods("b", nodes="ab"), Pods(nodes="b")):
+        moved.follow(pods, "runs")  # type: ignore[arg-type]
+        seen.append(moved.replaced)
+    assert seen == [False, False, False, False, True]
+    for pods in (Pods("a", nodes="ab"), Pods("a", nodes="b")):
+        stayed.follow(pods, "runs")  # type: ignore[arg-type]
+    for pods in (Pods("a", nodes="ab"), Pods("b", nodes="a")):
+        beside.follow(pods, "runs")  # type: ignore[arg-type]
+    assert (stayed.replaced, beside.replaced) == (False, False)
 
 
 def test_pods_start_again_when_as_many_others_run() -> None:
-    class Pods:
-        def __init__(self, *uids: str) -> None:
-            self.pods = tuple(running(*uids))
-
     life = Life(began=0)
     seen = []
     for pods in (Pods(), Pods("a"), Pods("a", "b"), Pods("b"), Pods("b", "c"), Pods()):
