@@ -2,7 +2,6 @@
 
 import copy
 import json
-from collections.abc import Iterator
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -193,16 +192,18 @@ def test_an_object_without_a_node_can_not_lose_one_yet(tmp_path: Path) -> None:
 # What shows over time.
 
 
-def running(*uids: str) -> Iterator[Object]:
-    for uid in uids:
-        yield {"metadata": {"uid": uid}, "spec": {"nodeName": f"of-{uid}"}, "status": {"phase": "Running"}}
-
-
 class Pods:
-    """Running pods, each on a node of its own, and the nodes that exist."""
+    """Pods, each on a node of its own, and the nodes that exist; `phases` are of those that don't run."""
 
-    def __init__(self, *uids: str, nodes: str = "") -> None:
-        self.pods = tuple(running(*uids))
+    def __init__(self, *uids: str, nodes: str = "", **phases: str) -> None:
+        self.pods = tuple(
+            {
+                "metadata": {"uid": uid},
+                "spec": {"nodeName": f"of-{uid}"},
+                "status": {"phase": phases.get(uid, "Running")},
+            }
+            for uid in uids
+        )
         self.nodes = nodes
 
     def of_kind(self, kind: str) -> list[Object]:
@@ -234,19 +235,11 @@ def test_pods_start_again_when_as_many_others_run() -> None:
 
 
 def test_pods_that_end_are_not_lost() -> None:
-    class Pods:
-        def __init__(self, *phases: str) -> None:
-            self.pods = [{"metadata": {"uid": str(at)}, "status": {"phase": one}} for at, one in enumerate(phases)]
-
     life = Life(began=0)
-    for pods, layer in (
-        (Pods("Running", "Running"), "runs"),
-        (Pods("Succeeded", "Running"), "runs"),
-        (Pods(), "finished"),
-    ):
+    for pods, layer in ((Pods("a", "b"), "runs"), (Pods("a", "b", a="Succeeded"), "runs"), (Pods(), "finished")):
         life.follow(pods, layer)  # type: ignore[arg-type]
         assert not life.disturbed
-    life.follow(Pods("Succeeded", "Failed"), "runs")  # type: ignore[arg-type]
+    life.follow(Pods("a", "b", b="Failed"), "runs")  # type: ignore[arg-type]
     assert life.disturbed
 
 
