@@ -1,0 +1,179 @@
+"""What an import keeps of an object: the fields of `kept.yaml`, with names hashed if nobody may know them."""
+
+import hmac
+import re
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from datetime import date
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, Final
+
+from sandbox.kubernetes.controllers.table import of_image
+from sandbox.kubernetes.objects import Object, Ref
+from spec import strict_yaml
+from spec.catalog import upgrades
+
+_DOCUMENT: Final[Mapping[str, Any]] = strict_yaml.read(
+    Path(__file__).with_name("kept.yaml").read_text(encoding="utf-8")
+)
+_KEPT_METADATA: Final = next(one for one in _DOCUMENT["shapes"] if "ownerReferences" in one)
+CONFIGS: Final = frozenset(_DOCUMENT["configs"])
+GENERATED: Final = frozenset(_DOCUMENT["generated"])
+"""Labels that Kubernetes gives to what it makes, and refuses where it makes them itself."""
+HELM: Final[Mapping[str, Any]] = _DOCUMENT["secrets"]
+
+
+def _any(patterns: Iterable[str]) -> re.Pattern[str]:
+    return re.compile("|".join(f"(?:{one})" for one in patterns))
+
+
+_PLAIN: Final = _any(_DOCUMENT["plain"])
+_DOMAINS: Final = re.compile(_DOCUMENT["domains"])
+_FACTS: Final = _any(_DOCUMENT["facts"])
+_SCALARS: Final = ("operator", "effect", "tolerationSeconds", "minValues")
+"""Fields of requirements, taints and tolerations beside key and values."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Row:
+    """A kind that is kept.
+
+    Attributes:
+        group: Its API group; empty for the core group.
+        scope: `cluster`, or `namespaced`.
+        record: Whether it is in the folder only: the sandbox makes it itself, or nothing there would act on it.
+        text: Whether `--anonymous` leaves it out.
+        ends: Whether it is left out once it has ended.
+        fields: Those of its fields that are kept, beside its metadata.
+    """
+
+    kind: str
+    group: str
+    scope: str = "namespaced"
+    record: bool = False
+    text: bool = False
+    ends: bool = False
+    fields: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def namespaced(self) -> bool:
+        """Whether its objects are in namespaces."""
+        return self.scope == "namespaced"
+
+    @property
+    def name(self) -> str:
+        """`Job.batch`, as kubectl takes it; the name of its file."""
+        return f"{self.kind}.{self.group}" if self.group else self.kind
+
+
+def _row(name: str, words: Mapping[str, Any] | None) -> Row:
+    kind, _, group = name.partition(".")
+    return Row(kind=kind, group=group, **(words or {}))
+
+
+_ROWS: Final = [_row(*each) for each in _DOCUMENT["kinds"].items()]
+ROWS: Final = MappingProxyType({(row.group, row.kind): row for row in _ROWS})
+"""Kinds by group and kind, in the order in which the sandbox gets them."""
+
+
+def row_of(obj: Mapping[str, Any]) -> Row | None:
+    """The row of an object; None if its kind is not kept."""
+    ref = Ref.of(obj)
+    return ROWS.get((ref.group, ref.kind))
+
+
+@dataclass(frozen=True)
+class Names:
+    """Names as a folder has them: as they are, or hashed with a key that nobody keeps, each always in the same way."""
+
+    key: bytes = b""
+
+    def name(self, text: str) -> str:
+        """A name of an object, or of a part of one."""
+        if not self.key or not text or _PLAIN.fullmatch(text):
+            return text
+        return f"n{hmac.digest(self.key, text.encode('utf-8', 'replace'), 'sha256').hex()[:12]}"
+
+    def label(self, key: str) -> str:
+        """The key of a label."""
+        domain, slash, _ = key.rpartition("/")
+        return key if slash and _DOMAINS.fullmatch(domain) else self.name(key)
+
+    def value(self, key: str, text: str) -> str:
+        """The value of a label."""
+        return text if _FACTS.fullmatch(key) else self.name(text)
+
+    def image(self, text: str) -> str:
+        """An image, which stays if it is known software."""
+        return text if of_image(text) or upgrades.recognized(text) else self.name(text)
+
+
+def _labels(names: Names, value: Any) -> Any:
+    if not isinstance(value, Mapping):
+        return None
+    return {names.label(str(key)): names.value(str(key), str(one)) for key, one in value.items()}
+
+
+def _term(names: Names, value: Any) -> Any:
+    if not isinstance(value, Mapping):
+        return None
+    key, found = str(value.get("key") or ""), {one: value[one] for one in _SCALARS if one in value}
+    if "key" in value:
+        found["key"] = names.label(key)
+    if "value" in value:
+        found["value"] = names.value(key, str(value["value"] or ""))
+    if isinstance(value.get("values"), list):
+        found["values"] = [names.value(key, str(one)) for one in value["values"]]
+    return found
+
+
+def _text(of: Callable[[Names, str], str]) -> Callable[[Names, Any], Any]:
+    return lambda names, value: of(names, value) if isinstance(value, str) else None
+
+
+_MARKS: Final[Mapping[str, Callable[[Names, Any], Any]]] = {
+    "name": _text(Names.name),
+    "key": _text(Names.label),
+    "image": _text(Names.image),
+    "labels": _labels,
+    "terms": _term,
+}
+
+
+def kept(value: Any, shape: Any, names: Names) -> Any:
+    """What a shape keeps of a value; None if that is nothing."""
+    if shape is None:
+        return _plain(value)
+    if isinstance(value, list):
+        return [found for one in value if (found := kept(one, shape, names)) is not None]
+    if isinstance(shape, str):
+        return _MARKS[shape](names, value)
+    if not isinstance(value, Mapping):
+        return None
+    pairs = (
+        [(names.name(str(key)), one, shape["*"]) for key, one in value.items()]
+        if "*" in shape
+        else [(key, value[key], below) for key, below in shape.items() if value.get(key) is not None]
+    )
+    return {key: found for key, one, below in pairs if (found := kept(one, below, names)) is not None}
+
+
+def _plain(value: Any) -> Any:
+    """The value as JSON has it: YAML has dates."""
+    if isinstance(value, Mapping):
+        return {str(key): _plain(one) for key, one in value.items()}
+    if isinstance(value, list):
+        return [_plain(one) for one in value]
+    return value.isoformat() if isinstance(value, date) else value
+
+
+def reduced(obj: Mapping[str, Any], row: Row, names: Names) -> Object:
+    """What is kept of an object of a kind."""
+    metadata = kept(obj["metadata"], _KEPT_METADATA, names)
+    return {
+        "apiVersion": str(obj["apiVersion"]),
+        "kind": row.kind,
+        "metadata": metadata,
+        **(kept(obj, row.fields, names) or {}),
+    }
