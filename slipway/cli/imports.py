@@ -3,40 +3,71 @@
 import argparse
 import json
 import secrets
-from collections.abc import Iterator
-from typing import Any
+from typing import Final
 
+from policies import manifests
+from sandbox.assembly import ANY_REGION
+from sandbox.aws.client import DEFAULT_ACCOUNT, credentials
+from sandbox.aws.existing_cluster import control_plane
 from sandbox.kubernetes.client import ApiError, KubeClient, UnreachableError
-from slipway.cli import cluster
-from slipway.imported.folder import Writer, facts_of, summary
+from sandbox.kubernetes.helm.chart import Charts
+from slipway.account.context import reachable, session
+from slipway.cli import cluster, offline
+from slipway.cli.output import Progress
+from slipway.cli.sandbox import settled
+from slipway.imported.copy import NAME, Copy
+from slipway.imported.folder import Folder, facts_of, summary
 from slipway.imported.keep import Names
 from slipway.imported.sources import of_cluster, of_files
-from spec.errors import fail, refuse
+from spec.catalog import kubernetes
+from spec.errors import EXIT_FAILURE, fail, refuse
+
+_REGION: Final = "topology.kubernetes.io/region"
 
 
 def run(options: argparse.Namespace) -> int:
     """Write the folder, and print what is in it."""
     if options.files and (options.context or options.sandbox):
         refuse("a cluster is imported from files, or by --context or --sandbox: leave one out")
-    writer = Writer(Names(secrets.token_bytes(32) if options.anonymous else b""))
+    folder = Folder(Names(secrets.token_bytes(32) if options.anonymous else b""))
     if options.files:
-        writer.write(of_files(options.files), options.out)
+        folder.add(of_files(options.files))
     else:
         client = cluster.only_in_sandbox() if options.sandbox else _client(options.context)
         try:
-            answer = client.get_path("/version")
-            # What a server emulates is what it serves; EKS writes a minor version of 35 as `35+`.
-            writer.version = f"1.{str(answer.get('emulationMinor') or answer['minor']).rstrip('+')}"
-            writer.write(_placed(client, writer.unread), options.out)
+            folder.version = cluster.served_by(client)
+            folder.add(of_cluster(client, folder.unread))
         except (ApiError, UnreachableError) as error:
             fail(f"the cluster can't be read: {error}", error)
-    facts = facts_of(options.out)
+    facts = folder.write(options.out)
     print(json.dumps(facts, indent=2) if options.json else "\n".join([*summary(facts), f"written to {options.out}"]))
     return 0
 
 
-def _placed(client: KubeClient, unread: dict[str, str]) -> Iterator[tuple[str, Any]]:
-    return (("the cluster", one) for one in of_cluster(client, unread))
+def start(options: argparse.Namespace) -> int:
+    """Start the sandbox with the cluster of a folder; 1 if some of its objects are refused there."""
+    facts, objects = facts_of(options.source), manifests.read(options.source)
+    sandbox = offline.start(Progress())
+    if cluster.client_of(sandbox.kubeconfig, NAME) is not None:
+        refuse(f"the sandbox has a cluster {NAME} already: `slipway sandbox stop` deletes it, with all else there")
+    regions = ((one["metadata"].get("labels") or {}).get(_REGION) for one in objects if one["kind"] == "Node")
+    region, endpoint = next(filter(None, regions), ANY_REGION), sandbox.variables["AWS_ENDPOINT_URL"]
+    client = session(region, credentials(endpoint, DEFAULT_ACCOUNT, region), endpoint)
+    subnets = sorted(client("ec2").describe_subnets()["Subnets"], key=lambda one: one["AvailabilityZone"])[:2]
+    version = next((one for one in kubernetes.VERSIONS if one == facts.get("version")), kubernetes.DEFAULT)
+    with reachable():
+        control_plane(client, NAME, [one["SubnetId"] for one in subnets], version)
+    made = cluster.client_of(sandbox.kubeconfig, NAME)
+    assert made is not None  # noqa: S101 - it is active
+    copy = Copy(made, objects, Progress())
+    copy.install(Charts(sandbox.charts))
+    settled()
+    print(
+        f"{copy.put():,} objects are created in cluster {NAME}, Kubernetes {version}; `slipway why --sandbox` asks it"
+    )
+    for why, count in copy.refused.most_common():
+        print(f"  not created: {count:,} {why}")
+    return EXIT_FAILURE if copy.refused else 0
 
 
 def _client(name: str | None) -> KubeClient:

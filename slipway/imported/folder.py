@@ -2,24 +2,21 @@
 
 import json
 import re
-import shutil
-import tempfile
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
-from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Final, TextIO
+from typing import Any, Final
 
 import yaml
 
-from sandbox.kubernetes.controllers.table import Controller, of_image
 from sandbox.kubernetes.objects import BUILT_IN_GROUPS, Object, Ref
-from slipway.imported.keep import CONFIGS, HELM, Names, Row, reduced, row_of
-from slipway.imported.sources import DEFINITIONS, SECRETS
+from slipway.imported.keep import CONFIGS, HELM, Names, reduced, row_of
+from slipway.imported.sources import DEFINITION, SECRET, Located
 from slipway.replay import jobs
 from slipway.replay.readers import kubernetes
 from slipway.replay.text import Source, TraceError
+from slipway.why.bundle import is_true
 from spec import strict_yaml
 from spec.errors import refuse, visible
 
@@ -31,32 +28,20 @@ _NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9.:_-]{0,252}")
 _KIND: Final = re.compile(r"[A-Za-z][A-Za-z0-9]{0,62}")
 _VERSION: Final = re.compile(r"v?(1\.\d{1,2})\b")
 _ENDED: Final = ("Complete", "Completed", "Succeeded", "Failed", "Finished")
-_JOBS: Final = ("Workload", "Job")
 _DUMPER: Final[Any] = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
 
 
-def ended(obj: Mapping[str, Any]) -> bool:
-    """Whether a job or pod has ended."""
+def ended(obj: Object) -> bool:
+    """Whether a job or pod has ended, or a ReplicaSet is that of an earlier version."""
     status = obj.get("status") or {}
-    true = {one.get("type") for one in status.get("conditions") or () if one.get("status") == "True"}
-    phases = (status.get("phase"), status.get("jobDeploymentStatus"), status.get("terminalState"))
-    return not true.isdisjoint(_ENDED) or any(str(one).capitalize() in _ENDED for one in phases if one)
-
-
-def controllers(objects: Iterable[Mapping[str, Any]]) -> dict[str, tuple[Controller, Object]]:
-    """The controllers that the sandbox knows among Deployments, by name, each with its Deployment."""
-    found: dict[str, tuple[Controller, Object]] = {}
-    for one in objects:
-        if one["kind"] == "Deployment":
-            for each in one["spec"]["template"]["spec"].get("containers") or ():
-                if controller := of_image(str(each.get("image") or "")):
-                    found.setdefault(controller.name, (controller, dict(one)))
-    return found
+    phases = (status.get(each) for each in ("phase", "jobDeploymentStatus", "terminalState"))
+    over = is_true(obj, *_ENDED) or any(str(one).capitalize() in _ENDED for one in phases)
+    return over or (obj["kind"] == "ReplicaSet" and not obj["spec"].get("replicas"))
 
 
 @dataclass
-class Writer:
-    """Takes the objects of a cluster one by one, and writes what is kept of them.
+class Folder:
+    """What is kept of the objects of a cluster, taken one by one.
 
     `names` hashes; `unread` is what could not be read, with the reason, by kind.
     """
@@ -64,193 +49,139 @@ class Writer:
     names: Names
     unread: dict[str, str] = field(default_factory=dict)
     version: str = ""  # minor version of Kubernetes
-    counts: Counter[str] = field(default_factory=Counter)  # objects by kind
+    objects: dict[str, list[Object]] = field(default_factory=lambda: defaultdict(list))  # by kind
     left_out: Counter[tuple[str, str]] = field(default_factory=Counter)  # by kind and reason
     others: dict[str, list[str]] = field(default_factory=lambda: defaultdict(list))  # names by kind that is not kept
     releases: list[dict[str, str]] = field(default_factory=list)
-    charts: set[str] = field(default_factory=set)
-    _seen: set[tuple[str, str, str, str]] = field(default_factory=set)
-    _read: set[tuple[str, str]] = field(default_factory=set)  # ConfigMaps that policies name
-    _configs: list[tuple[Object, Row]] = field(default_factory=list)
+    _seen: set[tuple[str, str, str]] = field(default_factory=set)
     _finished: list[Object] = field(default_factory=list)
-    _files: dict[str, TextIO] = field(default_factory=dict)
 
-    def write(self, objects: Iterable[tuple[str, Any]], out: Path) -> None:
-        """Write a folder of objects, each with its place. After an error there is none.
+    def add(self, located: Iterable[Located]) -> None:
+        """Take objects. Raises SlipwayError for one that is not as an API server returns it; exit code 2."""
+        for place, obj in located:
+            metadata, kind = (obj.get("metadata"), obj.get("kind")) if isinstance(obj, Mapping) else (None, None)
+            if not isinstance(metadata, Mapping) or not obj.get("apiVersion") or not _KIND.fullmatch(str(kind)):
+                self.left_out["values", "no objects of Kubernetes: kind, apiVersion and metadata are needed"] += 1
+                continue
+            ref = Ref.of(obj)
+            name = visible(f"{ref.kind}.{ref.group}".rstrip("."))
+            try:
+                if not all(map(_NAME.fullmatch, filter(None, (ref.name or "/", ref.namespace)))):
+                    self.left_out[name, "their names can't be those of Kubernetes"] += 1
+                elif why := self._take(obj, ref, name):
+                    self.left_out[name, why] += 1
+            except (AttributeError, KeyError, TypeError) as error:
+                text = (
+                    f"{place}: {visible(str(ref))} must be as an API server returns it (given: {error!r}). Remove it."
+                )
+                refuse(text, error)
+
+    def _take(self, obj: Mapping[str, Any], ref: Ref, name: str) -> str:
+        """Keep an object, or its name; or why neither is kept."""
+        row, metadata = row_of(obj), obj["metadata"]
+        if row is None:
+            return self._name_only(obj, ref, name)
+        namespace = (ref.namespace or "default") if row.scope == "namespaced" else None
+        if (key := (name, namespace or "", ref.name)) in self._seen:
+            return "of the same name as one before"
+        self._seen.add(key)
+        if row.text and self.names.key:
+            return "--anonymous, and they are free text with names"
+        found = reduced({**obj, "metadata": {**metadata, "namespace": namespace}}, row, self.names)
+        if row.ends and ended(found):
+            self._finished += [found] if row.kind in ("Workload", "Job") else ()
+            return "they have ended"
+        self.objects[row.name].append(found)
+        return ""
+
+    def _name_only(self, obj: Mapping[str, Any], ref: Ref, name: str) -> str:
+        labels = obj["metadata"].get("labels") or {}
+        if ref.kind == SECRET and labels.get(HELM["label"]) == HELM["value"]:
+            found = {key: self.names.name(str(labels.get(key) or "")) for key in HELM["kept"]}
+            self.releases.append({"namespace": self.names.name(ref.namespace), **found})
+        elif ref.kind == DEFINITION or ("." in ref.group and ref.group not in BUILT_IN_GROUPS):
+            hashed = self.names.name if ref.kind != DEFINITION else str
+            self.others[name].append("/".join(hashed(one) for one in (ref.namespace, ref.name) if one))
+        else:
+            return "no answer needs them"
+        return ""
+
+    def write(self, out: Path) -> Mapping[str, Any]:
+        """Write the folder; what `import.yaml` says.
 
         Raises:
-            SlipwayError: The folder has something already, or nothing of a cluster is there; exit code 2.
+            SlipwayError: The folder has something already, or nothing of a cluster was there; exit code 2.
         """
         if out.exists() and (not out.is_dir() or any(out.iterdir())):
             refuse(f"--out: {out} must be a new or empty folder (given: one with files). Name another, or remove it.")
-        out.parent.mkdir(parents=True, exist_ok=True)
-        made = Path(tempfile.mkdtemp(prefix=".slipway-import-", dir=out.parent))
-        try:
-            with ExitStack() as stack:
-                for place, one in objects:
-                    self._add(one, place, made, stack)
-                for config, row in self._configs:
-                    self._add_config(config, row, made, stack)
-            if not self.counts and not self._finished:
-                why = "; ".join(f"{count} {kind}: {reason}" for (kind, reason), count in self.left_out.most_common(3))
-                refuse(f"nothing of a cluster is there that is kept{f' ({why})' if why else ''}: docs/guides/import.md")
-            self._finish(made)
-            if out.exists():
-                out.rmdir()
-            made.rename(out)
-        except BaseException:
-            shutil.rmtree(made, ignore_errors=True)
-            raise
-
-    def _add(self, obj: Any, place: str, made: Path, stack: ExitStack) -> None:
-        metadata = obj.get("metadata") if isinstance(obj, Mapping) else None
-        kind = str(obj.get("kind") or "") if isinstance(obj, Mapping) else ""
-        if not isinstance(metadata, Mapping) or not obj.get("apiVersion") or not _KIND.fullmatch(kind):
-            self.left_out["values", "no objects of Kubernetes: kind, apiVersion and metadata are needed"] += 1
-            return
-        ref, row = Ref.of(obj), row_of(obj)
-        name = f"{ref.kind}.{ref.group}".rstrip(".")
-        if not _NAME.fullmatch(ref.name) or (ref.namespace and not _NAME.fullmatch(ref.namespace)):
-            self.left_out[visible(name), "their names can't be those of Kubernetes"] += 1
-            return
-        if row is None:
-            self._name_only(obj, ref, name)
-            return
-        namespace = (ref.namespace or "default") if row.namespaced else ""
-        if (key := (ref.group, ref.kind, namespace, ref.name)) in self._seen:
-            self.left_out[name, "of the same name as one before"] += 1
-            return
-        self._seen.add(key)
-        if row.text and self.names.key:
-            self.left_out[name, "--anonymous, and they are free text with names"] += 1
-            return
-        own = {**metadata, "namespace": namespace} if row.namespaced else {**metadata, "namespace": None}
-        try:
-            found = reduced({**obj, "metadata": own}, row, self.names)
-            self._note(obj, found)
-            over = ended(found) if row.ends else kind == "ReplicaSet" and not found["spec"].get("replicas")
-        except (AttributeError, KeyError, TypeError, ValueError) as error:
-            refuse(f"{place}: {visible(str(ref))} must be as the API server returns it (given: {error!r}). Remove it.")
-        if kind == "ConfigMap":
-            self._configs.append((found, row))
-        elif over:
-            self.left_out[name, "they have ended"] += 1
-            self._finished += [found] if kind in _JOBS else ()
-        else:
-            self._put(found, row, made, stack)
-
-    def _put(self, obj: Object, row: Row, made: Path, stack: ExitStack) -> None:
-        file = self._files.get(row.name)
-        if file is None:
-            path = made / f"{row.name}.yaml"
-            file = self._files[row.name] = stack.enter_context(path.open("w", encoding="utf-8"))
-        yaml.dump(obj, file, Dumper=_DUMPER, explicit_start=True, sort_keys=False)
-        self.counts[row.name] += 1
-
-    def _add_config(self, obj: Object, row: Row, made: Path, stack: ExitStack) -> None:
-        """A ConfigMap, if the API server reads it for a policy, or a controller of Kueue's family does."""
-        metadata, data = obj["metadata"], obj.get("data") or {}
-        if (metadata["namespace"], metadata["name"]) not in self._read:
-            data = {key: value for key, value in data.items() if key in CONFIGS}
-        if data:
-            self._put({**obj, "data": data}, row, made, stack)
-        else:
-            self.left_out[row.name, "no controller that acts here reads them"] += 1
-
-    def _name_only(self, obj: Mapping[str, Any], ref: Ref, name: str) -> None:
-        labels = obj["metadata"].get("labels") or {}
-        if (
-            (ref.group, ref.kind) == SECRETS
-            and isinstance(labels, Mapping)
-            and labels.get(HELM["label"]) == HELM["value"]
-        ):
-            found = {key: self.names.name(str(labels.get(key) or "")) for key in HELM["kept"]}
-            self.releases.append({"namespace": self.names.name(ref.namespace), **found})
-        elif (ref.group, ref.kind) == DEFINITIONS:
-            self.others[name].append(ref.name)
-        elif "." in ref.group and ref.group not in BUILT_IN_GROUPS:
-            self.others[name].append("/".join(self.names.name(one) for one in (ref.namespace, ref.name) if one))
-        else:
-            self.left_out[name, "no answer needs them"] += 1
-
-    def _note(self, obj: Mapping[str, Any], found: Object) -> None:
-        """What an object says of the cluster."""
-        if reference := (found.get("spec") or {}).get("paramRef"):
-            self._read.add((str(reference.get("namespace") or ""), str(reference.get("name") or "")))
-        if obj["kind"] == "Node" and not self.version:
-            match = _VERSION.match(str(((found.get("status") or {}).get("nodeInfo") or {}).get("kubeletVersion") or ""))
-            self.version = match[1] if match else ""
-        chart = (found["metadata"].get("labels") or {}).get("helm.sh/chart")
-        if chart and not self.names.key:
-            self.charts.add(visible(str(chart)))
-
-    def _finish(self, made: Path) -> None:
-        if self._finished:
-            # A Job that Kueue queued is there once, as its Workload.
-            queued = {one.get("uid") for obj in self._finished for one in obj["metadata"].get("ownerReferences") or ()}
-            items = [
-                one for one in self._finished if one["kind"] == "Workload" or one["metadata"].get("uid") not in queued
-            ]
-            try:
-                trace = kubernetes.read(Source(FACTS, json.dumps({"kind": "List", "apiVersion": "v1", "items": items})))
-                (made / TRACE).write_text(jobs.write(trace.jobs), encoding="utf-8")
-                self.counts[TRACE] = len(trace.jobs)
-            except TraceError as error:
-                self.left_out["jobs that have ended", f"no trace of them: {error}"] += len(items)
+        self._keep_configs()
+        if not self._finished and not any(self.objects.values()):
+            why = "; ".join(f"{count} {kind}: {reason}" for (kind, reason), count in self.left_out.most_common(3))
+            refuse(f"nothing of a cluster is there that is kept{f' ({why})' if why else ''}: docs/guides/import.md")
+        out.mkdir(mode=0o700, parents=True, exist_ok=True)
+        counts = {name: len(found) for name, found in sorted(self.objects.items()) if found}
+        for name in counts:
+            with (out / f"{name}.yaml").open("w", encoding="utf-8") as file:
+                yaml.dump_all(self.objects[name], file, Dumper=_DUMPER, explicit_start=True, sort_keys=False)
+        if rows := self._trace():
+            (out / TRACE).write_text(jobs.write(rows), encoding="utf-8")
+            counts[TRACE] = len(rows)
+        nodes = (((one.get("status") or {}).get("nodeInfo") or {}) for one in self.objects["Node"])
+        kubelet = next((_VERSION.match(str(one.get("kubeletVersion"))) for one in nodes), None)
         facts = {
-            "version": self.version,
+            "version": self.version or (kubelet[1] if kubelet else ""),
             "anonymous": bool(self.names.key),
-            "objects": dict(sorted(self.counts.items())),
+            "objects": counts,
             "releases": self.releases,
-            "charts": sorted(self.charts),
-            "named": {visible(name): names for name, names in sorted(self.others.items())},
-            "leftOut": [
-                {"kind": kind, "count": count, "reason": why} for (kind, why), count in sorted(self.left_out.items())
-            ],
+            "named": dict(sorted(self.others.items())),
+            "leftOut": [{"kind": kind, "count": n, "reason": why} for (kind, why), n in sorted(self.left_out.items())],
             "unread": [{"kind": kind, "reason": why} for kind, why in sorted(self.unread.items())],
         }
-        (made / FACTS).write_text(yaml.dump(facts, Dumper=_DUMPER, sort_keys=False), encoding="utf-8")
-        (made / README).write_text(
-            _README.format(text="\n".join(f"- {one}" for one in summary(facts))), encoding="utf-8"
-        )
+        (out / FACTS).write_text(yaml.dump(facts, Dumper=_DUMPER, sort_keys=False), encoding="utf-8")
+        text = "\n".join(f"- {one}" for one in summary(facts))
+        (out / README).write_text(f"# A cluster that `slipway import` read\n\n{text}\n", encoding="utf-8")
+        return facts
 
+    def _keep_configs(self) -> None:
+        """ConfigMaps that the API server reads for a policy; of others the configuration of a controller."""
+        bindings = (one for name, found in self.objects.items() if "PolicyBinding" in name for one in found)
+        named = [(one.get("spec") or {}).get("paramRef") or {} for one in bindings]
+        read, found = {(one.get("namespace"), one.get("name")) for one in named}, self.objects["ConfigMap"]
+        for one in found:
+            if (one["metadata"]["namespace"], one["metadata"]["name"]) not in read:
+                one["data"] = {key: text for key, text in (one.get("data") or {}).items() if key in CONFIGS}
+        self.objects["ConfigMap"] = [one for one in found if one.get("data")]
+        if count := len(found) - len(self.objects["ConfigMap"]):
+            self.left_out["ConfigMap", "no controller that acts here reads them"] = count
 
-_README: Final = """# A copy of a cluster
-
-`slipway import` wrote this folder. It has no content of a Secret, no variable, argument or command of a container, and
-no annotation or ConfigMap but those that a controller reads. `slipway sandbox start --from FOLDER` makes a cluster of
-it.
-
-{text}
-"""
+    def _trace(self) -> list[jobs.Job]:
+        """What has ended; a Job that Kueue queued is there once, as its Workload."""
+        queued = {one.get("uid") for obj in self._finished for one in obj["metadata"].get("ownerReferences") or ()}
+        items = [one for one in self._finished if one["kind"] == "Workload" or one["metadata"].get("uid") not in queued]
+        try:
+            text = json.dumps({"apiVersion": "v1", "kind": "List", "items": items})
+            return list(kubernetes.read(Source(TRACE, text)).jobs) if items else []
+        except TraceError as error:
+            self.left_out["jobs", f"no trace of those that have ended: {error}"] += len(items)
+            return []
 
 
 def facts_of(folder: Path) -> Mapping[str, Any]:
-    """What `import.yaml` of a folder says. Raises SlipwayError if the folder is none of an import."""
+    """What `import.yaml` of a folder says. Raises SlipwayError if the folder is none of an import; exit code 2."""
     path = folder / FACTS
-    if not path.is_file():
+    found = strict_yaml.documents(path) if path.is_file() else [None]
+    if not found or not isinstance(found[0], Mapping):
         refuse(f"{folder}: it must be a folder that `slipway import` wrote (given: one without {FACTS}). Name another.")
-    found = (strict_yaml.documents(path) or [None])[0]
-    if not isinstance(found, Mapping) or not isinstance(found.get("objects"), Mapping):
-        refuse(
-            f"{path}: it must be as `slipway import` wrote it, with `objects` (given: something else). Import again."
-        )
-    return found
+    return found[0]
 
 
 def summary(facts: Mapping[str, Any]) -> list[str]:
     """What is in a folder, and what is not, in lines."""
-    named = {kind: len(names) for kind, names in facts["named"].items()}
     lines = [
         f"Kubernetes {facts['version'] or 'of unknown version'}{', names are hashed' if facts['anonymous'] else ''}",
         *(f"{kind}: {count:,}" for kind, count in facts["objects"].items()),
-        *(
-            [f"releases of Helm: {len({(one['namespace'], one['name']) for one in facts['releases']})}"]
-            if facts["releases"]
-            else []
-        ),
-        *([f"charts: {', '.join(facts['charts'])}"] if facts["charts"] else []),
-        *(f"by name alone: {count:,} {kind}" for kind, count in named.items()),
+        *(f"by name alone: {len(names):,} {kind}" for kind, names in facts["named"].items()),
+        *(f"by name alone: release {one['name']} of Helm" for one in facts["releases"] if one["status"] == "deployed"),
         *(f"left out: {one['count']:,} {one['kind']}: {one['reason']}" for one in facts["leftOut"]),
         *(f"not read: {one['kind']}: {one['reason']}" for one in facts["unread"]),
     ]

@@ -2,7 +2,7 @@
 
 import hmac
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import date
 from pathlib import Path
@@ -17,39 +17,26 @@ from spec.catalog import upgrades
 _DOCUMENT: Final[Mapping[str, Any]] = strict_yaml.read(
     Path(__file__).with_name("kept.yaml").read_text(encoding="utf-8")
 )
-_KEPT_METADATA: Final = next(one for one in _DOCUMENT["shapes"] if "ownerReferences" in one)
+_METADATA: Final = next(one for one in _DOCUMENT["shapes"] if "ownerReferences" in one)
 CONFIGS: Final = frozenset(_DOCUMENT["configs"])
 GENERATED: Final = frozenset(_DOCUMENT["generated"])
 """Labels that Kubernetes gives to what it makes, and refuses where it makes them itself."""
 HELM: Final[Mapping[str, Any]] = _DOCUMENT["secrets"]
 
 
-def _any(patterns: Iterable[str]) -> re.Pattern[str]:
-    return re.compile("|".join(f"(?:{one})" for one in patterns))
-
-
-_PLAIN: Final = _any(_DOCUMENT["plain"])
+_PLAIN: Final = re.compile("|".join(_DOCUMENT["plain"]))
 _DOMAINS: Final = re.compile(_DOCUMENT["domains"])
-_FACTS: Final = _any(_DOCUMENT["facts"])
-_SCALARS: Final = ("operator", "effect", "tolerationSeconds", "minValues")
-"""Fields of requirements, taints and tolerations beside key and values."""
+_FACTS: Final = re.compile("|".join(_DOCUMENT["facts"]))
+_TERM: Final = ("key", "operator", "value", "values", "effect", "tolerationSeconds", "minValues")
+"""Fields of requirements, taints and tolerations."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Row:
-    """A kind that is kept.
-
-    Attributes:
-        group: Its API group; empty for the core group.
-        scope: `cluster`, or `namespaced`.
-        record: Whether it is in the folder only: the sandbox makes it itself, or nothing there would act on it.
-        text: Whether `--anonymous` leaves it out.
-        ends: Whether it is left out once it has ended.
-        fields: Those of its fields that are kept, beside its metadata.
-    """
+    """A kind that is kept; the words are those of `kept.yaml`."""
 
     kind: str
-    group: str
+    group: str  # empty for the core group
     scope: str = "namespaced"
     record: bool = False
     text: bool = False
@@ -57,22 +44,13 @@ class Row:
     fields: Mapping[str, Any] = field(default_factory=dict)
 
     @property
-    def namespaced(self) -> bool:
-        """Whether its objects are in namespaces."""
-        return self.scope == "namespaced"
-
-    @property
     def name(self) -> str:
         """`Job.batch`, as kubectl takes it; the name of its file."""
         return f"{self.kind}.{self.group}" if self.group else self.kind
 
 
-def _row(name: str, words: Mapping[str, Any] | None) -> Row:
-    kind, _, group = name.partition(".")
-    return Row(kind=kind, group=group, **(words or {}))
-
-
-_ROWS: Final = [_row(*each) for each in _DOCUMENT["kinds"].items()]
+_WORDS: Final = ((*name.partition(".")[::2], words or {}) for name, words in _DOCUMENT["kinds"].items())
+_ROWS: Final = [Row(kind=kind, group=group, **words) for kind, group, words in _WORDS]
 ROWS: Final = MappingProxyType({(row.group, row.kind): row for row in _ROWS})
 """Kinds by group and kind, in the order in which the sandbox gets them."""
 
@@ -110,22 +88,20 @@ class Names:
 
 
 def _labels(names: Names, value: Any) -> Any:
-    if not isinstance(value, Mapping):
-        return None
-    return {names.label(str(key)): names.value(str(key), str(one)) for key, one in value.items()}
+    pairs = value.items() if isinstance(value, Mapping) else ()
+    return {names.label(str(key)): names.value(str(key), str(one)) for key, one in pairs}
 
 
 def _term(names: Names, value: Any) -> Any:
     if not isinstance(value, Mapping):
         return None
-    key, found = str(value.get("key") or ""), {one: value[one] for one in _SCALARS if one in value}
-    if "key" in value:
-        found["key"] = names.label(key)
-    if "value" in value:
-        found["value"] = names.value(key, str(value["value"] or ""))
-    if isinstance(value.get("values"), list):
-        found["values"] = [names.value(key, str(one)) for one in value["values"]]
-    return found
+    key, values = str(value.get("key") or ""), value.get("values")
+    found = {
+        "key": names.label(key) if key else None,
+        "value": names.value(key, str(value["value"])) if value.get("value") else None,
+        "values": [names.value(key, str(one)) for one in values] if isinstance(values, list) else None,
+    }
+    return {each: one for each, one in {**value, **found}.items() if each in _TERM and one is not None}
 
 
 def _text(of: Callable[[Names, str], str]) -> Callable[[Names, Any], Any]:
@@ -151,29 +127,19 @@ def kept(value: Any, shape: Any, names: Names) -> Any:
         return _MARKS[shape](names, value)
     if not isinstance(value, Mapping):
         return None
-    pairs = (
-        [(names.name(str(key)), one, shape["*"]) for key, one in value.items()]
-        if "*" in shape
-        else [(key, value[key], below) for key, below in shape.items() if value.get(key) is not None]
-    )
-    return {key: found for key, one, below in pairs if (found := kept(one, below, names)) is not None}
+    # Of a map by role or resource every key is kept.
+    shapes = dict.fromkeys(map(str, value), shape["*"]) if "*" in shape else shape
+    return {key: found for key in shapes if (found := kept(value.get(key), shapes[key], names)) is not None}
 
 
 def _plain(value: Any) -> Any:
     """The value as JSON has it: YAML has dates."""
     if isinstance(value, Mapping):
         return {str(key): _plain(one) for key, one in value.items()}
-    if isinstance(value, list):
-        return [_plain(one) for one in value]
-    return value.isoformat() if isinstance(value, date) else value
+    return [*map(_plain, value)] if isinstance(value, list) else value.isoformat() if isinstance(value, date) else value
 
 
 def reduced(obj: Mapping[str, Any], row: Row, names: Names) -> Object:
     """What is kept of an object of a kind."""
-    metadata = kept(obj["metadata"], _KEPT_METADATA, names)
-    return {
-        "apiVersion": str(obj["apiVersion"]),
-        "kind": row.kind,
-        "metadata": metadata,
-        **(kept(obj, row.fields, names) or {}),
-    }
+    head = {"apiVersion": str(obj["apiVersion"]), "kind": row.kind}
+    return {**head, "metadata": kept(obj["metadata"], _METADATA, names) or {}, **kept(obj, row.fields, names)}

@@ -1,5 +1,6 @@
 """An import reads an API server page by page, changes nothing, and names what it may not read."""
 
+from base64 import b64decode
 from pathlib import Path
 
 import pytest
@@ -8,7 +9,7 @@ from policies import manifests
 from sandbox.kubernetes import client as clients
 from sandbox.kubernetes.client import KubeClient
 from sandbox.kubernetes.crds import install
-from slipway.imported.folder import Writer
+from slipway.imported.folder import Folder
 from slipway.imported.keep import Names
 from slipway.imported.sources import of_cluster
 from tests.sandbox.plane import ControlPlane, crd
@@ -47,19 +48,20 @@ def test_what_may_be_read_is_kept_and_the_rest_is_named(
 
         monkeypatch.setattr(clients, "PAGE", 3)
         monkeypatch.setattr(KubeClient, "call", call)
-        writer = Writer(Names())
-        writer.write((("the cluster", one) for one in of_cluster(reader, writer.unread)), tmp_path / "out")
+        writer = Folder(Names())
+        writer.add(of_cluster(reader, writer.unread))
+        writer.write(tmp_path / "out")
         assert set(sent) == {"GET"}
         assert {"Pod", "Node", "Secret"} <= set(writer.unread)
         assert 'User "system:serviceaccount:default:reader" cannot list resource "nodes"' in writer.unread["Node"]
         assert not {"Event", "ConfigMap", "Lease"} & set(writer.unread) - {"ConfigMap"}
-        assert writer.counts["LimitRange"] == 7
+        assert len(writer.objects["LimitRange"]) == 7
         assert writer.others["Vault.acme.io"] == ["default/one"]
         assert "hunter2" not in "".join(path.read_text(encoding="utf-8") for path in (tmp_path / "out").iterdir())
         assert "train" in {one["metadata"]["name"] for one in manifests.read(tmp_path / "out")}
         assert writer.releases == []
-        whole = Writer(Names())
-        whole.write((("the cluster", one) for one in of_cluster(admin, whole.unread)), tmp_path / "whole")
+        whole = Folder(Names())
+        whole.add(of_cluster(admin, whole.unread))
         assert (whole.unread, whole.releases) == (
             {},
             [{"namespace": "default", "name": "kueue", "status": "deployed", "version": "2"}],
@@ -85,6 +87,4 @@ def reader_of(admin: KubeClient) -> KubeClient:
         "POST", f"{RBAC}/clusterrolebindings", {"metadata": {"name": "reader"}, "roleRef": role, "subjects": [subject]}
     )
     answer = admin.call("POST", f"{CORE}/serviceaccounts/reader/token", {"spec": {}})
-    return KubeClient(
-        admin.server, clients.base64.b64decode(admin.certificate_authority).decode(), answer["status"]["token"]
-    )
+    return KubeClient(admin.server, b64decode(admin.certificate_authority).decode(), answer["status"]["token"])
