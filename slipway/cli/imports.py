@@ -5,7 +5,6 @@ import json
 import secrets
 from typing import Final
 
-from policies import manifests
 from sandbox.assembly import ANY_REGION
 from sandbox.aws.client import DEFAULT_ACCOUNT, credentials
 from sandbox.aws.existing_cluster import control_plane
@@ -16,7 +15,7 @@ from slipway.cli import cluster, offline
 from slipway.cli.output import Progress
 from slipway.cli.sandbox import settled
 from slipway.imported.copy import NAME, Copy
-from slipway.imported.folder import Folder, facts_of, summary
+from slipway.imported.folder import Folder, facts_of, require_new, summary
 from slipway.imported.keep import Names
 from slipway.imported.sources import of_cluster, of_files
 from spec.catalog import kubernetes
@@ -29,6 +28,7 @@ def run(options: argparse.Namespace) -> int:
     """Write the folder, and print what is in it."""
     if options.files and (options.context or options.sandbox):
         refuse("a cluster is imported from files, or by --context or --sandbox: leave one out")
+    require_new(options.out)
     folder = Folder(Names(secrets.token_bytes(32) if options.anonymous else b""))
     if options.files:
         folder.add(of_files(options.files))
@@ -46,7 +46,9 @@ def run(options: argparse.Namespace) -> int:
 
 def start(options: argparse.Namespace) -> int:
     """Start the sandbox with the cluster of a folder; 1 if some of its objects are refused there."""
-    facts, objects = facts_of(options.source), manifests.read(options.source)
+    facts, folder = facts_of(options.source), Folder(Names())
+    folder.add(of_files([options.source]))
+    objects = [one for each in folder.objects.values() for one in each]
     sandbox = offline.start(Progress())
     if cluster.client_of(sandbox.kubeconfig, NAME) is not None:
         refuse(f"the sandbox has a cluster {NAME} already: `slipway sandbox stop` deletes it, with all else there")
@@ -62,9 +64,7 @@ def start(options: argparse.Namespace) -> int:
     copy = Copy(made, objects, Progress())
     copy.install(Charts(sandbox.charts))
     settled()
-    print(
-        f"{copy.put():,} objects are created in cluster {NAME}, Kubernetes {version}; `slipway why --sandbox` asks it"
-    )
+    print(f"{copy.put():,} objects are in cluster {NAME}, Kubernetes {version}: `slipway why --sandbox` asks it")
     for why, count in copy.refused.most_common():
         print(f"  not created: {count:,} {why}")
     return EXIT_FAILURE if copy.refused else 0
@@ -72,9 +72,9 @@ def start(options: argparse.Namespace) -> int:
 
 def _client(name: str | None) -> KubeClient:
     """A client of a context of the kubeconfig, by default of the current one."""
-    known = cluster.contexts()
-    wanted = [one for one in known if name in (None, one.name)]
-    if not wanted:
-        names = ", ".join(one.name for one in known) or "no kubeconfig is here: set KUBECONFIG, or name files"
-        refuse(f"--context: it must be one of the kubeconfig (given: {name or 'none'}). There are: {names}")
-    return wanted[0].client()
+    known = {one.name: one for one in cluster.contexts()}
+    wanted = name or next(iter(known), "")
+    if wanted not in known:
+        names = ", ".join(known) or "none: set KUBECONFIG, or name files"
+        refuse(f"--context: it must be one of the kubeconfig, {names} (given: {wanted or 'none'}). Name another one.")
+    return known[wanted].client()

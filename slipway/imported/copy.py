@@ -16,7 +16,7 @@ from sandbox.kubernetes.helm import binary
 from sandbox.kubernetes.helm.chart import Charts
 from sandbox.kubernetes.helm.running import install
 from sandbox.kubernetes.objects import Object, Ref
-from slipway.imported.keep import CONFIGS, GENERATED, ROWS, Row, row_of
+from slipway.imported.keep import CONFIGS, GENERATED, ROWS, name_of
 from slipway.upgrade.world import pods_of
 from slipway.why.bundle import is_true
 from spec.jobs import KUEUE_API, QUEUE
@@ -73,34 +73,33 @@ class Copy:
 
     def put(self) -> int:
         """Create the objects: what workloads need, those that ran, those that waited, admission policies last."""
-        rows = list(ROWS.values())
-        first = next(number for number, row in enumerate(rows) if row.kind == "DaemonSet")
-        placed = [(rows.index(row), one) for one in self.objects if (row := self._wanted(one)) is not None]
-        by_uid = {one["metadata"].get("uid"): one for _, one in placed}
+        names = list(ROWS)
+        needed = names[: names.index("DaemonSet.apps")]
+        placed = [one for one in self.objects if self._wanted(one)]
+        by_uid = {one["metadata"].get("uid"): one for one in placed}
         busy = {id(_top(one, by_uid)) for one in self._ran(by_uid)}
-        roots = [(number, one) for number, one in placed if _top(one, by_uid) is one]
-        rules = [one for number, one in roots if rows[number].group == _RULES]
-        work = sorted((one for number, one in roots if number >= first), key=_created)
+        roots = [one for one in placed if _top(one, by_uid) is one]
+        work = sorted((one for one in roots if name_of(one) not in needed), key=_created)
         ran = [one for one in work if id(one) in busy]
-        for each in range(first):
-            self._create(one for number, one in roots if number == each and rows[number].group != _RULES)
+        for name in (name for name in needed if _RULES not in name):
+            self._create(one for one in roots if name_of(one) == name)
         self._create(ran)
         self._settle(ran)
         for one in work:
             if id(one) not in busy:
                 self._one(one)
-        self._create(rules)
+        self._create(one for one in roots if _RULES in name_of(one))
         return len(roots) - self.refused.total()
 
-    def _wanted(self, obj: Mapping[str, Any]) -> Row | None:
-        """The row of an object that is created here. One of a controller is its chart's, or would start without it."""
-        row = row_of(obj)
+    def _wanted(self, obj: Mapping[str, Any]) -> bool:
+        """Whether an object is created here. One of a controller is its chart's, or would start without its values."""
+        row = ROWS.get(name_of(obj))
         if row is None or row.record or any(_known(obj)):
-            return None
-        if is_served(self.client, Ref.of(obj)):
-            return row
-        self.refused[f"{obj['kind']} of {obj['apiVersion']}: nothing here serves it"] += 1
-        return None
+            return False
+        if not is_served(self.client, Ref.of(obj)):
+            self.refused[f"{obj['kind']} of {obj['apiVersion']}: nothing here serves it"] += 1
+            return False
+        return True
 
     def _ran(self, by_uid: Mapping[str, Mapping[str, Any]]) -> Iterator[Mapping[str, Any]]:
         for one in self.objects:

@@ -11,7 +11,7 @@ from typing import Any, Final
 import yaml
 
 from sandbox.kubernetes.objects import BUILT_IN_GROUPS, Object, Ref
-from slipway.imported.keep import CONFIGS, HELM, Names, reduced, row_of
+from slipway.imported.keep import CONFIGS, HELM, ROWS, Names, name_of, reduced
 from slipway.imported.sources import DEFINITION, SECRET, Located
 from slipway.replay import jobs
 from slipway.replay.readers import kubernetes
@@ -63,8 +63,7 @@ class Folder:
             if not isinstance(metadata, Mapping) or not obj.get("apiVersion") or not _KIND.fullmatch(str(kind)):
                 self.left_out["values", "no objects of Kubernetes: kind, apiVersion and metadata are needed"] += 1
                 continue
-            ref = Ref.of(obj)
-            name = visible(f"{ref.kind}.{ref.group}".rstrip("."))
+            ref, name = Ref.of(obj), visible(name_of(obj))
             try:
                 if not all(map(_NAME.fullmatch, filter(None, (ref.name or "/", ref.namespace)))):
                     self.left_out[name, "their names can't be those of Kubernetes"] += 1
@@ -78,7 +77,7 @@ class Folder:
 
     def _take(self, obj: Mapping[str, Any], ref: Ref, name: str) -> str:
         """Keep an object, or its name; or why neither is kept."""
-        row, metadata = row_of(obj), obj["metadata"]
+        row, metadata = ROWS.get(name), obj["metadata"]
         if row is None:
             return self._name_only(obj, ref, name)
         namespace = (ref.namespace or "default") if row.scope == "namespaced" else None
@@ -89,7 +88,7 @@ class Folder:
             return "--anonymous, and they are free text with names"
         found = reduced({**obj, "metadata": {**metadata, "namespace": namespace}}, row, self.names)
         if row.ends and ended(found):
-            self._finished += [found] if row.kind in ("Workload", "Job") else ()
+            self._finished += [found] if ref.kind in ("Workload", "Job") else ()
             return "they have ended"
         self.objects[row.name].append(found)
         return ""
@@ -107,13 +106,7 @@ class Folder:
         return ""
 
     def write(self, out: Path) -> Mapping[str, Any]:
-        """Write the folder; what `import.yaml` says.
-
-        Raises:
-            SlipwayError: The folder has something already, or nothing of a cluster was there; exit code 2.
-        """
-        if out.exists() and (not out.is_dir() or any(out.iterdir())):
-            refuse(f"--out: {out} must be a new or empty folder (given: one with files). Name another, or remove it.")
+        """Write the folder; what `import.yaml` says."""
         self._keep_configs()
         if not self._finished and not any(self.objects.values()):
             why = "; ".join(f"{count} {kind}: {reason}" for (kind, reason), count in self.left_out.most_common(3))
@@ -164,6 +157,12 @@ class Folder:
         except TraceError as error:
             self.left_out["jobs", f"no trace of those that have ended: {error}"] += len(items)
             return []
+
+
+def require_new(out: Path) -> None:
+    """Raises SlipwayError, exit code 2, if a folder has something already."""
+    if out.exists() and (not out.is_dir() or any(out.iterdir())):
+        refuse(f"--out: {out} must be a new or empty folder (given: one with files). Name another, or remove it.")
 
 
 def facts_of(folder: Path) -> Mapping[str, Any]:

@@ -14,16 +14,13 @@ from sandbox.kubernetes.objects import Object, Ref
 from spec import strict_yaml
 from spec.catalog import upgrades
 
-_DOCUMENT: Final[Mapping[str, Any]] = strict_yaml.read(
-    Path(__file__).with_name("kept.yaml").read_text(encoding="utf-8")
-)
+_FILE: Final = Path(__file__).with_name("kept.yaml")
+_DOCUMENT: Final[Mapping[str, Any]] = strict_yaml.read(_FILE.read_text(encoding="utf-8"))
 _METADATA: Final = next(one for one in _DOCUMENT["shapes"] if "ownerReferences" in one)
 CONFIGS: Final = frozenset(_DOCUMENT["configs"])
 GENERATED: Final = frozenset(_DOCUMENT["generated"])
 """Labels that Kubernetes gives to what it makes, and refuses where it makes them itself."""
 HELM: Final[Mapping[str, Any]] = _DOCUMENT["secrets"]
-
-
 _PLAIN: Final = re.compile("|".join(_DOCUMENT["plain"]))
 _DOMAINS: Final = re.compile(_DOCUMENT["domains"])
 _FACTS: Final = re.compile("|".join(_DOCUMENT["facts"]))
@@ -31,34 +28,26 @@ _TERM: Final = ("key", "operator", "value", "values", "effect", "tolerationSecon
 """Fields of requirements, taints and tolerations."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class Row:
     """A kind that is kept; the words are those of `kept.yaml`."""
 
-    kind: str
-    group: str  # empty for the core group
+    name: str  # `Job.batch`, as kubectl takes it; the name of its file
     scope: str = "namespaced"
     record: bool = False
     text: bool = False
     ends: bool = False
     fields: Mapping[str, Any] = field(default_factory=dict)
 
-    @property
-    def name(self) -> str:
-        """`Job.batch`, as kubectl takes it; the name of its file."""
-        return f"{self.kind}.{self.group}" if self.group else self.kind
+
+ROWS: Final = MappingProxyType({name: Row(name, **(words or {})) for name, words in _DOCUMENT["kinds"].items()})
+"""Kinds by name, in the order in which the sandbox gets them."""
 
 
-_WORDS: Final = ((*name.partition(".")[::2], words or {}) for name, words in _DOCUMENT["kinds"].items())
-_ROWS: Final = [Row(kind=kind, group=group, **words) for kind, group, words in _WORDS]
-ROWS: Final = MappingProxyType({(row.group, row.kind): row for row in _ROWS})
-"""Kinds by group and kind, in the order in which the sandbox gets them."""
-
-
-def row_of(obj: Mapping[str, Any]) -> Row | None:
-    """The row of an object; None if its kind is not kept."""
+def name_of(obj: Mapping[str, Any]) -> str:
+    """The name of an object's kind, as rows have it."""
     ref = Ref.of(obj)
-    return ROWS.get((ref.group, ref.kind))
+    return f"{ref.kind}.{ref.group}".rstrip(".")
 
 
 @dataclass(frozen=True)
@@ -109,12 +98,9 @@ def _text(of: Callable[[Names, str], str]) -> Callable[[Names, Any], Any]:
 
 
 _MARKS: Final[Mapping[str, Callable[[Names, Any], Any]]] = {
-    "name": _text(Names.name),
-    "key": _text(Names.label),
-    "image": _text(Names.image),
-    "labels": _labels,
-    "terms": _term,
-}
+    "name": _text(Names.name), "key": _text(Names.label), "image": _text(Names.image),
+    "labels": _labels, "terms": _term,
+}  # fmt: skip
 
 
 def kept(value: Any, shape: Any, names: Names) -> Any:
@@ -141,5 +127,5 @@ def _plain(value: Any) -> Any:
 
 def reduced(obj: Mapping[str, Any], row: Row, names: Names) -> Object:
     """What is kept of an object of a kind."""
-    head = {"apiVersion": str(obj["apiVersion"]), "kind": row.kind}
+    head = {"apiVersion": str(obj["apiVersion"]), "kind": str(obj["kind"])}
     return {**head, "metadata": kept(obj["metadata"], _METADATA, names) or {}, **kept(obj, row.fields, names)}

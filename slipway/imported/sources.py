@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from policies import manifests
 from sandbox.kubernetes.client import JSON, METADATA_LIST, ApiError, KubeClient
-from slipway.imported.keep import HELM, ROWS, Names, reduced, row_of
+from slipway.imported.keep import HELM, ROWS, Names, name_of, reduced
 from spec import strict_yaml
 from spec.errors import refuse
 
@@ -23,17 +23,13 @@ Located = tuple[str, Any]
 def of_cluster(client: KubeClient, unread: dict[str, str]) -> Iterator[Located]:
     """The objects of a cluster that may be kept, and of others those that have a definition, without their contents.
 
-    Args:
-        unread: Gets what can't be read, with the reason, by kind.
-
-    Raises:
-        ApiError: The API server does not say what it serves.
-        UnreachableError: It does not answer.
+    `unread` gets what can't be read, with the reason, by kind. Raises ApiError if the API server does not say what it
+    serves, UnreachableError if it does not answer.
     """
     defined: set[str] = set()
     for one in sorted(client.discovery.everything(), key=lambda each: each.kind != DEFINITION):
         group = one.api_version.rpartition("/")[0]
-        whole = (group, one.kind) in ROWS
+        whole = (name := f"{one.kind}.{group}".rstrip(".")) in ROWS
         if not whole and one.kind not in (DEFINITION, SECRET) and f"{one.plural}.{group}" not in defined:
             continue
         selector = f"{HELM['label']}={HELM['value']}" if one.kind == SECRET else ""
@@ -43,15 +39,11 @@ def of_cluster(client: KubeClient, unread: dict[str, str]) -> Iterator[Located]:
                     defined.add(found["metadata"]["name"])
                 yield "the cluster", {**found, "apiVersion": one.api_version, "kind": one.kind}
         except ApiError as error:
-            unread[f"{one.kind}.{group}".rstrip(".")] = error.message
+            unread[name] = error.message
 
 
 def of_files(places: Sequence[Path]) -> Iterator[Located]:
-    """The objects in files, or in all files of folders, those of lists one by one.
-
-    Raises:
-        SlipwayError: There is none of a name, it is no text, too large, or neither JSON nor YAML; exit code 2.
-    """
+    """The objects in files, or in all files of folders, those of lists one by one."""
     for path in (path for place in places for path in manifests.files(place)):
         for number, one in enumerate(_values(path), 1):
             yield from _flat(one, f"{path}: value {number}")
@@ -70,21 +62,16 @@ def _values(path: Path) -> Iterator[Any]:
         return
     decoder = json.JSONDecoder(object_hook=_small)
     try:
-        while (at := _next(text, at)) < len(text):
+        while (found := _BETWEEN.match(text, at)) and (at := found.end()) < len(text):
             one, at = decoder.raw_decode(text, at)
             yield one
     except (ValueError, RecursionError) as error:
         refuse(f"{path}: not valid JSON: {error}. Was it cut? Write it again with `kubectl get -o json`.", error)
 
 
-def _next(text: str, at: int) -> int:
-    found = _BETWEEN.match(text, at)
-    return found.end() if found else at
-
-
 def _small(value: dict[str, Any]) -> dict[str, Any]:
     """A value, and of an object what may be kept: all of 20,000 pods takes ten times the memory of their text."""
-    row = row_of(value) if "metadata" in value else None
+    row = ROWS.get(name_of(value)) if "metadata" in value else None
     return reduced(value, row, Names()) if row else value
 
 

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
 from collections import Counter
@@ -30,7 +31,7 @@ def test_what_waits_waits_for_the_same_in_another_sandbox(tmp_path: Path, shared
     before = answers(tmp_path, charts, "first", "import", "--sandbox", "--out", "second")
     after = answers(tmp_path, charts, "second")
     assert len(before) >= LEAST
-    assert len(Counter(before.values())) >= 4, Counter(before.values())
+    assert len({each.partition(":")[0] for each in before.values()}) >= 4, Counter(before.values())
     other = {name: (layer, after.get(name, "nothing")) for name, layer in before.items() if after.get(name) != layer}
     assert len(other) <= 0.05 * len(before), other
 
@@ -50,7 +51,9 @@ def answers(place: Path, charts: Path, folder: str, *then: str) -> dict[tuple[st
 def held(place: Path, charts: Path) -> Iterator[tuple[tuple[str, str], str]]:
     for space in SPACES:
         rows = json.loads(run(place, charts, "why", "--sandbox", "-n", space, "--json", code=1))
-        yield from (((row["namespace"], row["subject"]), row["layer"]) for row in rows)
+        for row in rows:
+            # The layer, and what it says of it, without numbers and names of what they made.
+            yield (row["namespace"], row["subject"]), f"{row['layer']}: {re.split(r'[0-9:]', row['cause'])[0]}"
 
 
 def run(place: Path, charts: Path, *words: str, code: int = 0) -> str:
@@ -94,6 +97,8 @@ def objects() -> Iterator[Object]:
         yield job(f"over-{number}", "", 0, "full")
         yield job(f"lost-{number}", "open", 1, selector={"pool": "none"})
         yield made("v1", "Pod", f"big-{number}", "vision", spec=pod("100", {}))
+        volumes = [{"name": "data", "persistentVolumeClaim": {"claimName": "nobody-made-it"}}]
+        yield made("v1", "Pod", f"empty-{number}", "vision", spec={**pod("1", {}), "volumes": volumes})
 
 
 def job(name: str, queue: str, gpus: int, space: str = "vision", selector: dict[str, str] | None = None) -> Object:
