@@ -31,11 +31,7 @@ def token(manifest: Mapping[str, Any]) -> str:
 
 
 def files(place: Path) -> list[Path]:
-    """A file, or all files of manifests below a folder, in the order of their paths.
-
-    Raises:
-        SlipwayError: There is nothing of this name, or a file is a link out of the folder; exit code 2.
-    """
+    """A file, or all files of manifests below a folder, in the order of their paths. Raises SlipwayError."""
     if not place.exists():
         refuse(f"{place}: manifests must be in a file or a folder (given: none of this name). Name YAML or JSON files.")
     found = [place] if place.is_file() else sorted(path for path in place.rglob("*") if path.suffix in SUFFIXES)
@@ -46,11 +42,8 @@ def files(place: Path) -> list[Path]:
 
 
 def read(place: Path) -> list[Mapping[str, Any]]:
-    """Manifests of a file, or of all files below a folder, with items of lists, in the order of their paths.
-
-    Raises:
-        SlipwayError: As `files`, or a file is too large or not valid YAML; exit code 2.
-    """
+    """Manifests of a file, or of all files below a folder, with items of lists. Raises SlipwayError, exit code 2, if
+    there is nothing of this name, or a file is a link out of the folder, too large or not valid YAML."""
     return [one for path in files(place) for document in strict_yaml.documents(path) for one in _objects(document)]
 
 

@@ -3,7 +3,6 @@
 import argparse
 import json
 import secrets
-from typing import Final
 
 from sandbox.assembly import ANY_REGION
 from sandbox.aws.client import DEFAULT_ACCOUNT, credentials
@@ -20,8 +19,6 @@ from slipway.imported.keep import Names
 from slipway.imported.sources import of_cluster, of_files
 from spec.catalog import kubernetes
 from spec.errors import EXIT_FAILURE, fail, refuse
-
-_REGION: Final = "topology.kubernetes.io/region"
 
 
 def run(options: argparse.Namespace) -> int:
@@ -52,7 +49,11 @@ def start(options: argparse.Namespace) -> int:
     sandbox = offline.start(Progress())
     if cluster.client_of(sandbox.kubeconfig, NAME) is not None:
         refuse(f"the sandbox has a cluster {NAME} already: `slipway sandbox stop` deletes it, with all else there")
-    regions = ((one["metadata"].get("labels") or {}).get(_REGION) for one in objects if one["kind"] == "Node")
+    regions = (
+        (one["metadata"].get("labels") or {}).get("topology.kubernetes.io/region")
+        for one in objects
+        if one["kind"] == "Node"
+    )
     region, endpoint = next(filter(None, regions), ANY_REGION), sandbox.variables["AWS_ENDPOINT_URL"]
     client = session(region, credentials(endpoint, DEFAULT_ACCOUNT, region), endpoint)
     subnets = sorted(client("ec2").describe_subnets()["Subnets"], key=lambda one: one["AvailabilityZone"])[:2]

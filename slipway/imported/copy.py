@@ -79,7 +79,8 @@ class Copy:
         by_uid = {one["metadata"].get("uid"): one for one in placed}
         busy = {id(_top(one, by_uid)) for one in self._ran(by_uid)}
         roots = [one for one in placed if _top(one, by_uid) is one]
-        work = sorted((one for one in roots if name_of(one) not in needed), key=_created)
+        work = [one for one in roots if name_of(one) not in needed]
+        work.sort(key=lambda one: str(one["metadata"].get("creationTimestamp")))
         ran = [one for one in work if id(one) in busy]
         for name in (name for name in needed if _RULES not in name):
             self._create(one for one in roots if name_of(one) == name)
@@ -150,10 +151,6 @@ def _top(obj: Mapping[str, Any], by_uid: Mapping[str, Mapping[str, Any]]) -> Map
             break
         obj = above
     return obj
-
-
-def _created(obj: Mapping[str, Any]) -> str:
-    return str(obj["metadata"].get("creationTimestamp") or "")
 
 
 _GIVEN: Final = frozenset({"uid", "creationTimestamp", "deletionTimestamp", "ownerReferences", *GENERATED})

@@ -41,13 +41,10 @@ def ended(obj: Object) -> bool:
 
 @dataclass
 class Folder:
-    """What is kept of the objects of a cluster, taken one by one.
-
-    `names` hashes; `unread` is what could not be read, with the reason, by kind.
-    """
+    """What is kept of the objects of a cluster, taken one by one."""
 
     names: Names
-    unread: dict[str, str] = field(default_factory=dict)
+    unread: dict[str, str] = field(default_factory=dict)  # what could not be read, with the reason, by kind
     version: str = ""  # minor version of Kubernetes
     objects: dict[str, list[Object]] = field(default_factory=lambda: defaultdict(list))  # by kind
     left_out: Counter[tuple[str, str]] = field(default_factory=Counter)  # by kind and reason

@@ -71,9 +71,9 @@ class Names:
         """The value of a label."""
         return text if _FACTS.fullmatch(key) else self.name(text)
 
-    def image(self, text: str) -> str:
-        """An image, which stays if it is known software."""
-        return text if of_image(text) or upgrades.recognized(text) else self.name(text)
+
+def _image(names: Names, text: str) -> str:
+    return text if of_image(text) or upgrades.recognized(text) else names.name(text)
 
 
 def _labels(names: Names, value: Any) -> Any:
@@ -98,7 +98,7 @@ def _text(of: Callable[[Names, str], str]) -> Callable[[Names, Any], Any]:
 
 
 _MARKS: Final[Mapping[str, Callable[[Names, Any], Any]]] = {
-    "name": _text(Names.name), "key": _text(Names.label), "image": _text(Names.image),
+    "name": _text(Names.name), "key": _text(Names.label), "image": _text(_image),
     "labels": _labels, "terms": _term,
 }  # fmt: skip
 
