@@ -30,23 +30,21 @@ def token(manifest: Mapping[str, Any]) -> str:
     return f"kubernetes:{version if '/' in version else f'core/{version}'}:{manifest['kind']}"
 
 
-def read(place: Path) -> list[Mapping[str, Any]]:
-    """Manifests of a file, or of all files below a folder, with items of lists, in the order of their paths.
-
-    Raises:
-        SlipwayError: There is nothing of this name, or a file is a link out of the folder, too large or not valid YAML;
-            exit code 2.
-    """
+def files(place: Path) -> list[Path]:
+    """A file, or all files of manifests below a folder, in the order of their paths. Raises SlipwayError."""
     if not place.exists():
         refuse(f"{place}: manifests must be in a file or a folder (given: none of this name). Name YAML or JSON files.")
-    files = [place] if place.is_file() else sorted(path for path in place.rglob("*") if path.suffix in SUFFIXES)
-    found: list[Mapping[str, Any]] = []
-    for path in files:
+    found = [place] if place.is_file() else sorted(path for path in place.rglob("*") if path.suffix in SUFFIXES)
+    for path in found:
         if not path.resolve().is_relative_to(place.resolve()):
             refuse(f"{path}: a file must be in the folder (given: a link out of it). Remove the link.")
-        for document in strict_yaml.documents(path):
-            found += _objects(document)
     return found
+
+
+def read(place: Path) -> list[Mapping[str, Any]]:
+    """Manifests of a file, or of all files below a folder, with items of lists. Raises SlipwayError, exit code 2, if
+    there is nothing of this name, or a file is a link out of the folder, too large or not valid YAML."""
+    return [one for path in files(place) for document in strict_yaml.documents(path) for one in _objects(document)]
 
 
 def _objects(document: Any) -> Iterator[Mapping[str, Any]]:

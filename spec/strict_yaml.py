@@ -140,13 +140,13 @@ def documents(path: Path, text: str | None = None) -> list[Any]:
         refuse(f"{path}: not valid YAML: {' '.join(str(error).split())}", error)
 
 
-def text_of(path: Path) -> str:
+def text_of(path: Path, most: int = MAX_SIZE) -> str:
     """The text of a user's file, `-` for standard input. Raises SlipwayError if it is too large or no text; OSError."""
     try:
         with contextlib.nullcontext(sys.stdin) if str(path) == "-" else path.open(encoding="utf-8-sig") as file:
-            text = file.read(MAX_SIZE + 1)
+            text = file.read(most + 1)
     except UnicodeDecodeError as error:
         refuse(f"{path}: not UTF-8 text ({error.reason} at byte {error.start}). Save it as UTF-8.", error)
-    if len(text) > MAX_SIZE:
-        refuse(f"{path}: a file has at most {MAX_SIZE} characters (given: more). Split it.")
+    if len(text) > most:
+        refuse(f"{path}: a file has at most {most} characters (given: more). Split it.")
     return text

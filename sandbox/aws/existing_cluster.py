@@ -5,7 +5,7 @@ do: with public and private subnets, access entries beside `aws-auth`, add-ons o
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, Final
 
 from botocore.exceptions import ClientError
@@ -50,15 +50,7 @@ def make(client: Callable[[str], Any], network: Network, cluster: Cluster, regio
     if not (existing.vpc.id or existing.vpc.tags):
         existing = existing.model_copy(update={"vpc": ExistingVpc(tags={"Name": name})})
     made = existing_network.make(client("ec2"), network.model_copy(update={"existing": existing}), region)
-    eks.create_cluster(
-        name=name,
-        version=cluster.version,
-        roleArn=_role(client("iam"), name, "eks"),
-        resourcesVpcConfig={"subnetIds": list(made.subnets)},
-        kubernetesNetworkConfig={"serviceIpv4Cidr": str(cluster.service_ipv4_cidr)},
-        accessConfig={"authenticationMode": "API_AND_CONFIG_MAP"},
-    )
-    eks.get_waiter("cluster_active").wait(name=name, WaiterConfig=_WAIT)
+    control_plane(client, name, made.subnets, cluster.version, str(cluster.service_ipv4_cidr))
     eks.create_nodegroup(
         clusterName=name,
         nodegroupName="general",
@@ -71,6 +63,21 @@ def make(client: Callable[[str], Any], network: Network, cluster: Cluster, regio
         eks.create_addon(clusterName=name, addonName=addon)
     eks.get_waiter("nodegroup_active").wait(clusterName=name, nodegroupName="general", WaiterConfig=_WAIT)
     return made
+
+
+def control_plane(
+    client: Callable[[str], Any], name: str, subnets: Sequence[str], version: str, service_cidr: str = "172.20.0.0/16"
+) -> None:
+    """Make a cluster without nodes, and wait until it is active. Raises ClientError if the emulator refuses it."""
+    client("eks").create_cluster(
+        name=name,
+        version=version,
+        roleArn=_role(client("iam"), name, "eks"),
+        resourcesVpcConfig={"subnetIds": list(subnets)},
+        kubernetesNetworkConfig={"serviceIpv4Cidr": service_cidr},
+        accessConfig={"authenticationMode": "API_AND_CONFIG_MAP"},
+    )
+    client("eks").get_waiter("cluster_active").wait(name=name, WaiterConfig=_WAIT)
 
 
 def _role(iam: Any, cluster: str, service: str) -> str:

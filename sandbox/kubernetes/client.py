@@ -285,13 +285,13 @@ class KubeClient:
         return None if deleted is None else self.get(ref)
 
     def list(
-        self, resource: ResourceType, namespace: str = "", selector: str = "", fields: str = ""
+        self, resource: ResourceType, namespace: str = "", selector: str = "", fields: str = "", accept: str = JSON
     ) -> Iterator[Object]:
-        """All objects of a kind, in one namespace or in all, with apiVersion and kind filled in."""
+        """All objects of a kind, in one namespace or in all, with apiVersion and kind filled in; `accept` its form."""
         selectors = {"labelSelector": selector, "fieldSelector": fields}
         parameters = {"limit": str(PAGE), **{key: value for key, value in selectors.items() if value}}
         while True:
-            page = self.call("GET", resource.path(namespace), parameters=parameters)
+            page = self.call("GET", resource.path(namespace), None, parameters, headers={"Accept": accept})
             for item in page.get("items") or ():
                 yield {"apiVersion": resource.api_version, "kind": resource.kind, **item}
             token = (page.get("metadata") or {}).get("continue")

@@ -69,6 +69,12 @@ def only_in_sandbox() -> KubeClient:
     return client
 
 
+def served_by(client: KubeClient) -> str:
+    """The minor version of a cluster: what a server emulates is what it serves; EKS writes 35 as `35+`."""
+    answer = client.get_path("/version")
+    return f"1.{str(answer.get('emulationMinor') or answer['minor']).rstrip('+')}"
+
+
 def of_aws(platform: Platform) -> KubeClient:
     """A client of a stack's cluster on AWS, with the credentials of the AWS CLI."""
     region = platform.account.region

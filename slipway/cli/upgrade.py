@@ -62,16 +62,13 @@ def _there(options: argparse.Namespace, platform: Platform | None) -> dict[str, 
                 ]
             }
         objects, unread = world.of_cluster(client)
-        answer = client.get_path("/version")
-        # What a server emulates is what it serves; EKS writes a minor version of 35 as `35+`.
-        served = f"1.{str(answer.get('emulationMinor') or answer['minor']).rstrip('+')}"
         free = None
         if platform:
             running = offline.find_running() if options.sandbox else None
             with reachable():
                 aws = running.client(platform) if running else session(platform.account.region)
                 free = world.free_addresses(aws, platform.cluster_name)
-        return {"there": objects, "unread": unread, "served": served, "free": free}
+        return {"there": objects, "unread": unread, "served": cluster.served_by(client), "free": free}
     except SlipwayError as error:
         if options.sandbox:
             raise
