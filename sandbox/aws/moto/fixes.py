@@ -10,25 +10,34 @@ from typing import Any, Final
 from xml.sax.saxutils import unescape
 
 from botocore import xform_name
+from moto.ec2.exceptions import FilterNotImplementedError
+from moto.ec2.models.core import TaggedEC2Resource
 from moto.ec2.models.flow_logs import FlowLogsBackend
 from moto.ec2.models.launch_templates import LaunchTemplate, LaunchTemplateBackend
 from moto.ec2.models.nat_gateways import NatGatewayBackend
 from moto.ec2.models.security_groups import SecurityGroupBackend, SecurityGroupRule
+from moto.ec2.models.subnets import Subnet
 from moto.ec2.responses.vpcs import VPCs
 from moto.efs.models import EFSBackend
 from moto.efs.responses import EFSResponse
 from moto.iam.models import IAMBackend
 from moto.kms.models import KmsBackend
+from moto.logs.models import LogGroup
+from moto.logs.responses import LogsResponse
 from moto.moto_api._internal import mock_random
 from moto.rds.models import DBInstance, DBParameterGroup, RDSBackend
 from moto.route53.responses import Route53
 from moto.s3.models import FakeBucket, S3Backend
 from moto.s3.responses import S3Response
 
-from sandbox.aws.rules.policies import admits
+from sandbox.aws.rules.policies import admits, listed
+from sandbox.aws.shapes import normal
 
 _BY_KEY: Final = ("schedule_key_deletion", "cancel_key_deletion", "enable_key", "disable_key")
 """Operations of KMS that take the ARN of a key too (KMS API Reference, KeyId): moto looks for it among IDs."""
+
+_CLASS: Final = "STANDARD"
+"""Of a log group, by default (CloudWatch Logs API Reference, CreateLogGroup)."""
 
 
 def install() -> None:
@@ -51,12 +60,17 @@ def install() -> None:
         _around(RDSBackend, name, _with_insights)
     _around(LaunchTemplateBackend, "create_launch_template", _without_own_tags)
     _around(NatGatewayBackend, "delete_nat_gateway", _with_interface)
+    _around(LogsResponse, "create_log_group", _of_class)
+    _around(LogGroup, "to_describe_dict", _with_class)
     _around(EFSBackend, "create_mount_target", _in_default_group)
     files: Any = EFSResponse
     files.update_file_system = _with_throughput
     template: Any = LaunchTemplate
     # Those of today: moto describes the tags that it was made with.
     template.tags = property(LaunchTemplate.get_tags, lambda *_: None)
+    subnet: Any = Subnet
+    subnet.available_ip_address_count = property(functools.partial(_addresses, Subnet.available_ip_address_count))
+    _around(TaggedEC2Resource, "get_filter_value", _by_member)
     rule: Any = SecurityGroupRule
     rule.description = property(_description)
     _around(SecurityGroupBackend, "modify_security_group_rules", _with_sources)
@@ -127,6 +141,17 @@ def _with_interface(original: Callable[..., Any], backend: Any, id: str) -> Any:
     return gateway
 
 
+def _of_class(original: Callable[..., Any], response: Any) -> Any:
+    """The class of a log group, which moto forgets."""
+    answer, group = original(), response.logs_backend.groups[response._get_param("logGroupName")]
+    group.slipway_class = response._get_param("logGroupClass") or _CLASS
+    return answer
+
+
+def _with_class(original: Callable[..., Any], group: Any) -> Any:
+    return {**original(), "logGroupClass": getattr(group, "slipway_class", _CLASS)}
+
+
 def _in_default_group(original: Callable[..., Any], backend: Any, **more: Any) -> Any:
     """A mount target without groups is in the default group of its VPC (EFS API Reference, CreateMountTarget)."""
     subnets = {id: one for zone in backend.ec2_backend.subnets.values() for id, one in zone.items()}
@@ -150,8 +175,7 @@ def _later(*_: Any) -> None:
 def _takes_logs(target_bucket: FakeBucket, target_prefix: str | None) -> bool:  # noqa: ARG001 - moto's names
     """The policy of a bucket may have lists for its principal and its resources: moto compares with one."""
     place = {"account": target_bucket.account_id, "region": target_bucket.region_name}
-    document = json.loads(target_bucket.policy or "{}")
-    return admits(document, "logging.s3", "s3:PutObject", place)
+    return admits(target_bucket.policy, "logging.s3", "s3:PutObject", place)
 
 
 def _without_conditions(original: Callable[..., Any], bucket: Any, *args: Any) -> Any:
@@ -208,6 +232,35 @@ def _description(rule: Any) -> str | None:
     """The description of a rule whose source is a group is the group's: moto looks at ranges alone."""
     found: str | None = rule.ip_range.get("Description") or rule.source_group.get("Description")
     return found
+
+
+def _addresses(original: Any, subnet: Any) -> int:
+    """The free addresses of IPv4, of which a subnet of IPv6 alone has none."""
+    return 0 if subnet.ipv6_native else int(original.fget(subnet))
+
+
+def _by_member(original: Callable[..., Any], one: Any, name: str, method: str | None = None) -> Any:
+    """A filter has the name of a member, or of one in another (EC2 API Reference, Describe*): moto knows some."""
+    try:
+        return original(name, method)
+    except FilterNotImplementedError:
+        found: list[Any] = [one]
+        for part in name.split("."):
+            names = {
+                normal(each): each for owner in found for each in (owner if isinstance(owner, dict) else dir(owner))
+            }
+            member = names.get(normal(part.replace("-", "")))
+            if found and member is None:
+                raise
+            owners = [owner[member] if isinstance(owner, dict) else getattr(owner, member) for owner in found]
+            found = [each for value in owners for each in _items(value)]
+        return found
+
+
+def _items(value: Any) -> list[Any]:
+    """What is below a member: moto has some lists as maps by ID."""
+    of_maps = isinstance(value, dict) and all(isinstance(each, dict) for each in value.values())
+    return list(value.values()) if of_maps else listed(value)
 
 
 def _with_sources(original: Callable[..., Any], backend: Any, group_id: str, rules: Any) -> None:

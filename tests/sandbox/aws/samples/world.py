@@ -199,10 +199,12 @@ def document(action: str, resource: str = "*", **more: Any) -> str:
     )
 
 
+USERS = [f"{one}.amazonaws.com" for one in ("ec2", "eks", "pods.eks", "monitoring.rds", "events")]
+"""Services that use the roles."""
 TRUST = json.dumps(
     {
         "Version": "2012-10-17",
-        "Statement": [{"Effect": "Allow", "Action": "sts:AssumeRole", "Principal": {"Service": "ec2.amazonaws.com"}}],
+        "Statement": [{"Effect": "Allow", "Action": "sts:AssumeRole", "Principal": {"Service": USERS}}],
     }
 )
-OTHER_TRUST = TRUST.replace("ec2.amazonaws", "eks.amazonaws")
+OTHER_TRUST = TRUST.replace("ec2.amazonaws", "lambda.amazonaws")
