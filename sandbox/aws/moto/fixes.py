@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import hashlib
 import json
 import re
 from collections.abc import Callable, Mapping
@@ -10,6 +11,7 @@ from typing import Any, Final
 from xml.sax.saxutils import unescape
 
 from botocore import xform_name
+from moto.core.utils import utcnow
 from moto.ec2.exceptions import FilterNotImplementedError
 from moto.ec2.models.core import TaggedEC2Resource
 from moto.ec2.models.flow_logs import FlowLogsBackend
@@ -29,6 +31,7 @@ from moto.rds.models import DBInstance, DBParameterGroup, RDSBackend
 from moto.route53.responses import Route53
 from moto.s3.models import FakeBucket, S3Backend
 from moto.s3.responses import S3Response
+from moto.ssm.models import Parameter, SimpleSystemManagerBackend
 
 from sandbox.aws.rules.policies import admits, listed
 from sandbox.aws.shapes import normal
@@ -65,6 +68,7 @@ def install() -> None:
     _around(EFSBackend, "create_mount_target", _in_default_group)
     files: Any = EFSResponse
     files.update_file_system = _with_throughput
+    _around(SimpleSystemManagerBackend, "get_parameter", _published)
     template: Any = LaunchTemplate
     # Those of today: moto describes the tags that it was made with.
     template.tags = property(LaunchTemplate.get_tags, lambda *_: None)
@@ -150,6 +154,16 @@ def _of_class(original: Callable[..., Any], response: Any) -> Any:
 
 def _with_class(original: Callable[..., Any], group: Any) -> Any:
     return {**original(), "logGroupClass": getattr(group, "slipway_class", _CLASS)}
+
+
+def _published(original: Callable[..., Any], _: Any, name: str) -> Any:
+    """Images of EKS, Bottlerocket and others, which AWS publishes as parameters (EKS User Guide, retrieve-ami-id.html):
+    moto has those of Amazon Linux and ECS. Which image is made up, the same one for a name."""
+    found = original(name)
+    if found is None and re.fullmatch("/aws/service/.+/image_id", name):
+        image = f"ami-{hashlib.sha256(name.encode()).hexdigest()[:17]}"
+        found = Parameter("", name, image, "String", None, None, None, utcnow(), 1, "aws:ec2:image")
+    return found
 
 
 def _in_default_group(original: Callable[..., Any], backend: Any, **more: Any) -> Any:

@@ -170,6 +170,10 @@ class World:
         inputs = {"name": self.unique("nodes"), "instanceType": "p5.48xlarge"}
         return self.make("aws:ec2/launchTemplate:LaunchTemplate", **inputs)
 
+    def imaged(self) -> str:
+        name = self.unique("imaged")
+        return str(self.make("aws:ec2/launchTemplate:LaunchTemplate", name=name, imageId="ami-12345678")[1]["name"])
+
     def rule(self) -> str:
         pattern = json.dumps({"source": ["aws.ec2"]})
         return self.make("aws:cloudwatch/eventRule:EventRule", name=self.unique("rule"), eventPattern=pattern)[0]
