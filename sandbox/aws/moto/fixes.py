@@ -47,6 +47,7 @@ def install() -> None:
     """Put them in place. A second call does nothing."""
     for name in _BY_KEY:
         _around(KmsBackend, name, _by_key)
+    _around(KmsBackend, "replicate_key", _apart)
     _around(FlowLogsBackend, "create_flow_logs", _below_prefix)
     _around(Route53, "create_hosted_zone", _in_vpc)
     _around(IAMBackend, "update_role", _only_given)
@@ -98,6 +99,13 @@ def _only_given(original: Callable[..., Any], backend: IAMBackend, name: str, de
 
 def _by_key(original: Callable[..., Any], backend: KmsBackend, key_id: str, *args: Any) -> Any:
     return original(backend.get_key_id(key_id), *args)
+
+
+def _apart(original: Callable[..., Any], _: KmsBackend, *args: Any) -> Any:
+    """A replica has aliases and grants of its own (KMS Developer Guide, multi-region-keys-overview.html)."""
+    made = original(*args)
+    made.aliases, made.grants = {}, {}
+    return made
 
 
 def _below_prefix(original: Callable[..., Any], _: FlowLogsBackend, *, log_destination: str | None, **more: Any) -> Any:
