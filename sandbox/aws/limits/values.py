@@ -101,8 +101,8 @@ def _hint(value: str, words: Sequence[str]) -> str:
 
 
 OPEN_LISTS = frozenset({"InstanceType", "BucketCannedACL"})
-"""Enumerations that grow between releases of botocore, which the AWS provider does not check either, and those that lack
-words (`log-delivery-write`; S3 User Guide, acl-overview.html#canned-acl)."""
+"""Enumerations that grow between releases of botocore, which the AWS provider doesn't check either, or lack a word
+(`log-delivery-write`; S3 User Guide, acl-overview.html#canned-acl)."""
 
 _NUMBERS = ("integer", "long", "float", "double")
 

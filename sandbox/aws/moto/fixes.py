@@ -11,6 +11,7 @@ from typing import Any, Final
 from xml.sax.saxutils import unescape
 
 from botocore import xform_name
+from moto.cloudwatch.models import CloudWatchBackend
 from moto.core.utils import utcnow
 from moto.ec2.exceptions import FilterNotImplementedError
 from moto.ec2.models.core import TaggedEC2Resource
@@ -20,6 +21,7 @@ from moto.ec2.models.nat_gateways import NatGatewayBackend
 from moto.ec2.models.security_groups import SecurityGroupBackend, SecurityGroupRule
 from moto.ec2.models.subnets import Subnet
 from moto.ec2.responses.vpcs import VPCs
+from moto.efs import urls
 from moto.efs.models import EFSBackend
 from moto.efs.responses import EFSResponse
 from moto.iam.models import IAMBackend
@@ -31,6 +33,7 @@ from moto.rds.models import DBInstance, DBParameterGroup, RDSBackend
 from moto.route53.responses import Route53
 from moto.s3.models import FakeBucket, S3Backend
 from moto.s3.responses import S3Response
+from moto.sqs.models import Queue
 from moto.ssm.models import Parameter, SimpleSystemManagerBackend
 
 from sandbox.aws.rules.policies import admits, listed
@@ -68,13 +71,19 @@ def install() -> None:
     _around(LogGroup, "to_describe_dict", _with_class)
     _around(EFSBackend, "create_mount_target", _in_default_group)
     files: Any = EFSResponse
-    files.update_file_system = _with_throughput
+    files.update_file_system, files.update_file_system_protection = _with_throughput, _with_protection
+    paths: dict[str, Any] = urls.url_paths
+    paths["/2015-02-01/file-systems/<file_system_id>/protection"] = files.dispatch
     _around(SimpleSystemManagerBackend, "get_parameter", _published)
+    _around(CloudWatchBackend, "put_metric_alarm", _with_statistic)
     template: Any = LaunchTemplate
     # Those of today: moto describes the tags that it was made with.
     template.tags = property(LaunchTemplate.get_tags, lambda *_: None)
-    subnet: Any = Subnet
-    subnet.available_ip_address_count = property(functools.partial(_addresses, Subnet.available_ip_address_count))
+    _property(Subnet, "available_ip_address_count", _addresses)
+    _property(Subnet, "ipv6_cidr_block_association_set", _of_states)
+    _around(SecurityGroupRule, "__init__", _of_every_port)
+    _property(Queue, "attributes", _with_allowed)
+    _around(Queue, "_set_attributes", _with_policy)
     _around(TaggedEC2Resource, "get_filter_value", _by_member)
     rule: Any = SecurityGroupRule
     rule.description = property(_description)
@@ -90,6 +99,12 @@ def _around(owner: Any, name: str, change: Callable[..., Any]) -> None:
         return change(functools.partial(original, self), self, *args, **more)
 
     setattr(owner, name, method)
+
+
+def _property(owner: Any, name: str, change: Callable[..., Any]) -> None:
+    original = getattr(owner, name).fget
+    if not isinstance(original, functools.partial):
+        setattr(owner, name, property(functools.partial(change, original)))
 
 
 def _only_given(original: Callable[..., Any], backend: IAMBackend, name: str, description: Any, duration: Any) -> Any:
@@ -174,6 +189,13 @@ def _published(original: Callable[..., Any], _: Any, name: str) -> Any:
     return found
 
 
+def _with_statistic(original: Callable[..., Any], _: Any, *, extended_statistic: str | None, **more: Any) -> Any:
+    """Trimmed means and others (CloudWatch User Guide, Statistics-definitions.html): moto has percentiles alone."""
+    made = original(extended_statistic=extended_statistic and "p50", **more)
+    made.extended_statistic = extended_statistic
+    return made
+
+
 def _in_default_group(original: Callable[..., Any], backend: Any, **more: Any) -> Any:
     """A mount target without groups is in the default group of its VPC (EFS API Reference, CreateMountTarget)."""
     subnets = {id: one for zone in backend.ec2_backend.subnets.values() for id, one in zone.items()}
@@ -188,6 +210,16 @@ def _with_throughput(response: Any) -> Any:
     one.throughput_mode = response._get_param("ThroughputMode") or one.throughput_mode
     one.provisioned_throughput_in_mibps = response._get_param("ProvisionedThroughputInMibps")
     return json.dumps(one.info_json()), {"Content-Type": "application/json"}
+
+
+def _with_protection(response: Any) -> Any:
+    """Whether replication may overwrite a file system, which moto has no operation to change."""
+    one, name = (
+        response.efs_backend.file_systems_by_id[response._get_param("FileSystemId")],
+        "ReplicationOverwriteProtection",
+    )
+    one.file_system_protection = {name: response._get_param(name)}
+    return json.dumps(one.file_system_protection), {"Content-Type": "application/json"}
 
 
 def _later(*_: Any) -> None:
@@ -258,7 +290,31 @@ def _description(rule: Any) -> str | None:
 
 def _addresses(original: Any, subnet: Any) -> int:
     """The free addresses of IPv4, of which a subnet of IPv6 alone has none."""
-    return 0 if subnet.ipv6_native else int(original.fget(subnet))
+    return 0 if subnet.ipv6_native else int(original(subnet))
+
+
+def _of_states(original: Any, subnet: Any) -> list[Any]:
+    """The state of a range is a text: moto has a structure in a structure."""
+    return [{**one, "ipv6CidrBlockState": one["ipv6CidrBlockState"]["state"]} for one in original(subnet)]
+
+
+def _of_every_port(original: Callable[..., Any], _: Any, *args: Any, **more: Any) -> None:
+    """Of a protocol without ports, such as ESP, they are -1 (EC2 API Reference, IpPermission): moto fails at none."""
+    backend, protocol, group, *ports = args[:5]
+    original(backend, protocol, group, *(-1 if one is None else one for one in ports), *args[5:], **more)
+
+
+def _with_allowed(original: Any, queue: Any) -> dict[str, Any]:
+    """Which queues may have this one for their dead letters, which moto doesn't tell."""
+    allowed = getattr(queue, "redrive_allow_policy", None)
+    return {**original(queue), **({"RedriveAllowPolicy": allowed} if allowed else {})}
+
+
+def _with_policy(original: Callable[..., Any], queue: Any, attributes: Any, *args: Any) -> None:
+    """The policy stays if it isn't named (SQS API Reference, SetQueueAttributes): moto clears it."""
+    before = getattr(queue, "policy", None)
+    original(attributes, *args)
+    queue.policy = attributes.get("Policy", before)
 
 
 def _by_member(original: Callable[..., Any], one: Any, name: str, method: str | None = None) -> Any:
