@@ -185,7 +185,8 @@ def _published(original: Callable[..., Any], _: Any, name: str) -> Any:
     found = original(name)
     if found is None and re.fullmatch("/aws/service/.+/image_id", name):
         image = f"ami-{hashlib.sha256(name.encode()).hexdigest()[:17]}"
-        found = Parameter("", name, image, "String", None, None, None, utcnow(), 1, "aws:ec2:image")
+        made: Any = Parameter
+        found = made("", name, image, "String", None, None, None, utcnow(), 1, "aws:ec2:image")
     return found
 
 
@@ -327,7 +328,7 @@ def _by_member(original: Callable[..., Any], one: Any, name: str, method: str | 
             names = {
                 normal(each): each for owner in found for each in (owner if isinstance(owner, dict) else dir(owner))
             }
-            member = names.get(normal(part.replace("-", "")))
+            member: Any = names.get(normal(part.replace("-", "")))
             if found and member is None:
                 raise
             owners = [owner[member] if isinstance(owner, dict) else getattr(owner, member) for owner in found]
