@@ -60,6 +60,8 @@ def keeps(type_token: str, old_inputs: Values, news: Values) -> bool:
 
 def _generate(type_token: str, resource: Resource, prefix: str | None, seed: bytes) -> str:
     row = _ROWS.get(type_token, {})
+    if row.get("plain"):
+        return resource.name
     form = row.get("form", "{}")
     limit = row.get("limit", _LIMIT) - len(form.format(""))
     if resource.proposed_name and prefix is None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import hashlib
 import json
 import re
 from collections.abc import Callable, Mapping
@@ -10,31 +11,46 @@ from typing import Any, Final
 from xml.sax.saxutils import unescape
 
 from botocore import xform_name
+from moto.cloudwatch.models import CloudWatchBackend
+from moto.core.utils import utcnow
+from moto.ec2.exceptions import FilterNotImplementedError
+from moto.ec2.models.core import TaggedEC2Resource
 from moto.ec2.models.flow_logs import FlowLogsBackend
 from moto.ec2.models.launch_templates import LaunchTemplate, LaunchTemplateBackend
 from moto.ec2.models.nat_gateways import NatGatewayBackend
 from moto.ec2.models.security_groups import SecurityGroupBackend, SecurityGroupRule
+from moto.ec2.models.subnets import Subnet
 from moto.ec2.responses.vpcs import VPCs
+from moto.efs import urls
 from moto.efs.models import EFSBackend
 from moto.efs.responses import EFSResponse
 from moto.iam.models import IAMBackend
 from moto.kms.models import KmsBackend
+from moto.logs.models import LogGroup
+from moto.logs.responses import LogsResponse
 from moto.moto_api._internal import mock_random
 from moto.rds.models import DBInstance, DBParameterGroup, RDSBackend
 from moto.route53.responses import Route53
 from moto.s3.models import FakeBucket, S3Backend
 from moto.s3.responses import S3Response
+from moto.sqs.models import Queue
+from moto.ssm.models import Parameter, SimpleSystemManagerBackend
 
-from sandbox.aws.rules.policies import admits
+from sandbox.aws.rules.policies import admits, listed
+from sandbox.aws.shapes import normal
 
 _BY_KEY: Final = ("schedule_key_deletion", "cancel_key_deletion", "enable_key", "disable_key")
 """Operations of KMS that take the ARN of a key too (KMS API Reference, KeyId): moto looks for it among IDs."""
+
+_CLASS: Final = "STANDARD"
+"""Of a log group, by default (CloudWatch Logs API Reference, CreateLogGroup)."""
 
 
 def install() -> None:
     """Put them in place. A second call does nothing."""
     for name in _BY_KEY:
         _around(KmsBackend, name, _by_key)
+    _around(KmsBackend, "replicate_key", _apart)
     _around(FlowLogsBackend, "create_flow_logs", _below_prefix)
     _around(Route53, "create_hosted_zone", _in_vpc)
     _around(IAMBackend, "update_role", _only_given)
@@ -51,12 +67,24 @@ def install() -> None:
         _around(RDSBackend, name, _with_insights)
     _around(LaunchTemplateBackend, "create_launch_template", _without_own_tags)
     _around(NatGatewayBackend, "delete_nat_gateway", _with_interface)
+    _around(LogsResponse, "create_log_group", _of_class)
+    _around(LogGroup, "to_describe_dict", _with_class)
     _around(EFSBackend, "create_mount_target", _in_default_group)
     files: Any = EFSResponse
-    files.update_file_system = _with_throughput
+    files.update_file_system, files.update_file_system_protection = _with_throughput, _with_protection
+    paths: dict[str, Any] = urls.url_paths
+    paths["/2015-02-01/file-systems/<file_system_id>/protection"] = files.dispatch
+    _around(SimpleSystemManagerBackend, "get_parameter", _published)
+    _around(CloudWatchBackend, "put_metric_alarm", _with_statistic)
     template: Any = LaunchTemplate
     # Those of today: moto describes the tags that it was made with.
     template.tags = property(LaunchTemplate.get_tags, lambda *_: None)
+    _property(Subnet, "available_ip_address_count", _addresses)
+    _property(Subnet, "ipv6_cidr_block_association_set", _of_states)
+    _around(SecurityGroupRule, "__init__", _of_every_port)
+    _property(Queue, "attributes", _with_allowed)
+    _around(Queue, "_set_attributes", _with_policy)
+    _around(TaggedEC2Resource, "get_filter_value", _by_member)
     rule: Any = SecurityGroupRule
     rule.description = property(_description)
     _around(SecurityGroupBackend, "modify_security_group_rules", _with_sources)
@@ -73,6 +101,12 @@ def _around(owner: Any, name: str, change: Callable[..., Any]) -> None:
     setattr(owner, name, method)
 
 
+def _property(owner: Any, name: str, change: Callable[..., Any]) -> None:
+    original = getattr(owner, name).fget
+    if not isinstance(original, functools.partial):
+        setattr(owner, name, property(functools.partial(change, original)))
+
+
 def _only_given(original: Callable[..., Any], backend: IAMBackend, name: str, description: Any, duration: Any) -> Any:
     """What an update doesn't name stays (IAM API Reference, UpdateRole): moto clears the description."""
     return original(name, backend.get_role(name).description if description is None else description, duration)
@@ -80,6 +114,13 @@ def _only_given(original: Callable[..., Any], backend: IAMBackend, name: str, de
 
 def _by_key(original: Callable[..., Any], backend: KmsBackend, key_id: str, *args: Any) -> Any:
     return original(backend.get_key_id(key_id), *args)
+
+
+def _apart(original: Callable[..., Any], _: KmsBackend, *args: Any) -> Any:
+    """A replica has aliases and grants of its own (KMS Developer Guide, multi-region-keys-overview.html)."""
+    made = original(*args)
+    made.aliases, made.grants = {}, {}
+    return made
 
 
 def _below_prefix(original: Callable[..., Any], _: FlowLogsBackend, *, log_destination: str | None, **more: Any) -> Any:
@@ -127,6 +168,35 @@ def _with_interface(original: Callable[..., Any], backend: Any, id: str) -> Any:
     return gateway
 
 
+def _of_class(original: Callable[..., Any], response: Any) -> Any:
+    """The class of a log group, which moto forgets."""
+    answer, group = original(), response.logs_backend.groups[response._get_param("logGroupName")]
+    group.slipway_class = response._get_param("logGroupClass") or _CLASS
+    return answer
+
+
+def _with_class(original: Callable[..., Any], group: Any) -> Any:
+    return {**original(), "logGroupClass": getattr(group, "slipway_class", _CLASS)}
+
+
+def _published(original: Callable[..., Any], _: Any, name: str) -> Any:
+    """Images of EKS, Bottlerocket and others, which AWS publishes as parameters (EKS User Guide, retrieve-ami-id.html):
+    moto has those of Amazon Linux and ECS. Which image is made up, the same one for a name."""
+    found = original(name)
+    if found is None and re.fullmatch("/aws/service/.+/image_id", name):
+        image = f"ami-{hashlib.sha256(name.encode()).hexdigest()[:17]}"
+        made: Any = Parameter
+        found = made("", name, image, "String", None, None, None, utcnow(), 1, "aws:ec2:image")
+    return found
+
+
+def _with_statistic(original: Callable[..., Any], _: Any, *, extended_statistic: str | None, **more: Any) -> Any:
+    """Trimmed means and others (CloudWatch User Guide, Statistics-definitions.html): moto has percentiles alone."""
+    made = original(extended_statistic=extended_statistic and "p50", **more)
+    made.extended_statistic = extended_statistic
+    return made
+
+
 def _in_default_group(original: Callable[..., Any], backend: Any, **more: Any) -> Any:
     """A mount target without groups is in the default group of its VPC (EFS API Reference, CreateMountTarget)."""
     subnets = {id: one for zone in backend.ec2_backend.subnets.values() for id, one in zone.items()}
@@ -143,6 +213,16 @@ def _with_throughput(response: Any) -> Any:
     return json.dumps(one.info_json()), {"Content-Type": "application/json"}
 
 
+def _with_protection(response: Any) -> Any:
+    """Whether replication may overwrite a file system, which moto has no operation to change."""
+    one, name = (
+        response.efs_backend.file_systems_by_id[response._get_param("FileSystemId")],
+        "ReplicationOverwriteProtection",
+    )
+    one.file_system_protection = {name: response._get_param(name)}
+    return json.dumps(one.file_system_protection), {"Content-Type": "application/json"}
+
+
 def _later(*_: Any) -> None:
     """Requests are logged within hours (S3 User Guide, ServerLogs.html), so not in a bucket about to be deleted."""
 
@@ -150,8 +230,7 @@ def _later(*_: Any) -> None:
 def _takes_logs(target_bucket: FakeBucket, target_prefix: str | None) -> bool:  # noqa: ARG001 - moto's names
     """The policy of a bucket may have lists for its principal and its resources: moto compares with one."""
     place = {"account": target_bucket.account_id, "region": target_bucket.region_name}
-    document = json.loads(target_bucket.policy or "{}")
-    return admits(document, "logging.s3", "s3:PutObject", place)
+    return admits(target_bucket.policy, "logging.s3", "s3:PutObject", place)
 
 
 def _without_conditions(original: Callable[..., Any], bucket: Any, *args: Any) -> Any:
@@ -208,6 +287,59 @@ def _description(rule: Any) -> str | None:
     """The description of a rule whose source is a group is the group's: moto looks at ranges alone."""
     found: str | None = rule.ip_range.get("Description") or rule.source_group.get("Description")
     return found
+
+
+def _addresses(original: Any, subnet: Any) -> int:
+    """The free addresses of IPv4, of which a subnet of IPv6 alone has none."""
+    return 0 if subnet.ipv6_native else int(original(subnet))
+
+
+def _of_states(original: Any, subnet: Any) -> list[Any]:
+    """The state of a range is a text: moto has a structure in a structure."""
+    return [{**one, "ipv6CidrBlockState": one["ipv6CidrBlockState"]["state"]} for one in original(subnet)]
+
+
+def _of_every_port(original: Callable[..., Any], _: Any, *args: Any, **more: Any) -> None:
+    """Of a protocol without ports, such as ESP, they are -1 (EC2 API Reference, IpPermission): moto fails at none."""
+    backend, protocol, group, *ports = args[:5]
+    original(backend, protocol, group, *(-1 if one is None else one for one in ports), *args[5:], **more)
+
+
+def _with_allowed(original: Any, queue: Any) -> dict[str, Any]:
+    """Which queues may have this one for their dead letters, which moto doesn't tell."""
+    allowed = getattr(queue, "redrive_allow_policy", None)
+    return {**original(queue), **({"RedriveAllowPolicy": allowed} if allowed else {})}
+
+
+def _with_policy(original: Callable[..., Any], queue: Any, attributes: Any, *args: Any) -> None:
+    """The policy stays if it isn't named (SQS API Reference, SetQueueAttributes): moto clears it."""
+    before = getattr(queue, "policy", None)
+    original(attributes, *args)
+    queue.policy = attributes.get("Policy", before)
+
+
+def _by_member(original: Callable[..., Any], one: Any, name: str, method: str | None = None) -> Any:
+    """A filter has the name of a member, or of one in another (EC2 API Reference, Describe*): moto knows some."""
+    try:
+        return original(name, method)
+    except FilterNotImplementedError:
+        found: list[Any] = [one]
+        for part in name.split("."):
+            names = {
+                normal(each): each for owner in found for each in (owner if isinstance(owner, dict) else dir(owner))
+            }
+            member: Any = names.get(normal(part.replace("-", "")))
+            if found and member is None:
+                raise
+            owners = [owner[member] if isinstance(owner, dict) else getattr(owner, member) for owner in found]
+            found = [each for value in owners for each in _items(value)]
+        return found
+
+
+def _items(value: Any) -> list[Any]:
+    """What is below a member: moto has some lists as maps by ID."""
+    of_maps = isinstance(value, dict) and all(isinstance(each, dict) for each in value.values())
+    return list(value.values()) if of_maps else listed(value)
 
 
 def _with_sources(original: Callable[..., Any], backend: Any, group_id: str, rules: Any) -> None:

@@ -113,9 +113,10 @@ def _of_s3(original: Callable[..., Any]) -> Callable[..., Any]:
 def _problems(response: Any) -> Iterator[Problem]:
     service, action = response.boto3_service_name, response._get_action()
     operation, number = xform_name(action or ""), questions.of(response.headers)
-    if operation.startswith(requests.READS):
-        number = None
-    outside = service in values.CODES and bool(response.normalized_request.environ.get(OUTSIDE))
+    # What is there may be read, whatever the model says of its ARN: a log group's name has characters that its hasn't.
+    reads = operation.startswith(requests.READS)
+    number = None if reads else number
+    outside = not reads and service in values.CODES and bool(response.normalized_request.environ.get(OUTSIDE))
     if not action or not (number or outside or rules.judges(service, operation)):
         return
     found: list[Problem] = []

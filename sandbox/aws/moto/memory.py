@@ -96,9 +96,10 @@ def _services() -> Iterator[Any]:
 
 
 def _used(regions: Mapping[str, Any]) -> dict[str, Any]:
-    """Without the IAM of partitions in which nobody has a role or a user: a look-up of a key makes one in each, with
-    AWS's 1,582 policies (moto 5.2.5), 4 MB."""
-    empty = {name for name, one in regions.items() if isinstance(one, IAMBackend) and not one.roles and not one.users}
+    """Without the IAM of partitions in which nobody has a role, a user or a session, whose key says the account: a
+    look-up of a key makes one in each, with AWS's 1,582 policies (moto 5.2.5), 4 MB."""
+    of_iam = {name: one for name, one in regions.items() if isinstance(one, IAMBackend)}
+    empty = {name for name, one in of_iam.items() if not (one.roles or one.users or one.access_keys)}
     return {name: one for name, one in regions.items() if name not in empty}
 
 

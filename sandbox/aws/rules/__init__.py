@@ -10,7 +10,7 @@ from typing import Any
 
 from sandbox.aws.client import Aws, AwsError
 from sandbox.aws.limits.values import code
-from sandbox.aws.rules import ec2, eks_cluster, eks_nodes, iam, names, requests, storage
+from sandbox.aws.rules import ec2, eks_cluster, eks_nodes, iam, names, principals, requests, storage
 from sandbox.aws.rules.requests import Parameters, Problem
 from sandbox.aws.rules.rule import TABLES, Case, Rule
 from sandbox.rpc.wire import UNKNOWN
@@ -25,7 +25,7 @@ def _of(module: ModuleType) -> Iterator[Rule]:
 
 
 ALL: tuple[Rule, ...] = tuple(
-    one for module in (names, ec2, eks_cluster, eks_nodes, iam, storage) for one in _of(module)
+    one for module in (names, ec2, eks_cluster, eks_nodes, iam, principals, storage) for one in _of(module)
 )
 """Every rule in Python."""
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sandbox.aws.rules.rule import TABLES, Case, Rule, rule
+from sandbox.aws.rules.rule import TABLES, Case, rule
 from sandbox.rpc.diff import value
 from spec.catalog import addons, kubernetes, regions
 
@@ -82,24 +82,3 @@ def proxy_of_the_cluster(case: Case) -> str | None:
     if skew is None or skew in _PROXY_SKEW:
         return None
     return f"Addon version specified is not supported: v{version} with Kubernetes {found['version']}"
-
-
-def _of(on: str, at: str, source: str) -> Rule:
-    def role_exists(case: Case) -> str | None:
-        """A role of the account exists; whether who gets it may assume it is not checked."""
-        arns = [str(one["roleArn"]) for one in case.given.get(at) or ()] if at.endswith("s") else [case.given.get(at)]
-        missing = [one for one in map(str, filter(None, arns)) if _is_missing(case, one)]
-        return f"Role with arn: {missing[0]} could not be assumed: it does not exist" if missing else None
-
-    return rule(on, _BAD, at, source, live=True)(role_exists)
-
-
-def _is_missing(case: Case, arn: str) -> bool:
-    """Nothing is known about roles of other accounts."""
-    if not arn.startswith(f"arn:{case.aws.partition}:iam::{case.aws.account}:role/"):
-        return False
-    found = case.seen("iam", "get_role", RoleName=arn.rpartition("/")[2])
-    return not found or bool(found["Role"]["Arn"] != arn)
-
-
-ROLES = tuple(_of(*one) for one in TABLES["roles"])

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import fnmatch
 import json
 import re
 from collections.abc import Mapping
 from typing import Any
 
+from sandbox.aws.rules.policies import names, principals, statements
 from sandbox.aws.rules.requests import search
 from sandbox.aws.rules.rule import TABLES, Case, Rule, rule
 
@@ -29,8 +29,6 @@ def inline_policies(case: Case) -> str | None:
 
 # KMS keys: their policy and their deletion.
 
-_CHANGES_THE_POLICY = "kms:putkeypolicy"
-
 
 @rule(
     "kms.create_key kms.put_key_policy", "MalformedPolicyDocumentException", "Policy BypassPolicyLockoutSafetyCheck",
@@ -40,39 +38,17 @@ _CHANGES_THE_POLICY = "kms:putkeypolicy"
 def key_policy(case: Case) -> str | None:
     """Somebody may change the policy. Which principal runs the program is not known here, so any is accepted."""
     policy = case.given.get("Policy")
-    if not policy or case.given.get("BypassPolicyLockoutSafetyCheck") or _somebody_may_change_it(policy):
+    if not policy or case.given.get("BypassPolicyLockoutSafetyCheck") or any(map(_changes_it, statements(policy))):
         return None
     return "The new key policy will not allow you to update the key policy in the future."
 
 
-def _somebody_may_change_it(policy: str) -> bool:
-    try:
-        document = json.loads(policy)
-    except ValueError:
-        # Moto refuses a document that is no JSON.
-        return True
-    statements = document.get("Statement") or []
-    each = statements if isinstance(statements, list) else [statements]
-    return any(_allows(statement) for statement in each)
-
-
-def _allows(statement: Mapping[str, Any]) -> bool:
-    if statement.get("Effect") != "Allow" or not _is_principal(statement):
-        return False
-    if "NotAction" in statement:
-        return not _names_it(statement["NotAction"])
-    return _names_it(statement.get("Action", []))
-
-
-def _names_it(actions: Any) -> bool:
-    names = actions if isinstance(actions, list) else [actions]
-    return any(fnmatch.fnmatchcase(_CHANGES_THE_POLICY, str(name).lower()) for name in names)
-
-
-def _is_principal(statement: Mapping[str, Any]) -> bool:
+def _changes_it(statement: Mapping[str, Any]) -> bool:
     """Services can't run the program."""
-    principal = statement.get("Principal", "*" if "NotPrincipal" in statement else None)
-    return principal == "*" or (isinstance(principal, Mapping) and bool(principal.get("AWS")))
+    return statement.get("Effect") == "Allow" and bool(principals(statement, "AWS")) and names(statement, _CHANGE)
+
+
+_CHANGE = "kms:PutKeyPolicy"
 
 
 # Who uses a KMS key: the key exists and is not pending deletion, when AWS looks at it at once.

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import ipaddress
-import re
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
@@ -23,27 +21,6 @@ def _limit(on: str, code: str, at: str, kind: str) -> Rule:
 
 
 LIMITS = tuple(_limit(*one) for one in TABLES["names"])
-
-
-@rule(
-    "s3.create_bucket", "InvalidBucketName", "Bucket",
-    "https://docs.aws.amazon.com/AmazonS3/latest/userguide/bucketnamingrules.html, read 2026-11",
-)  # fmt: skip
-def bucket_name(case: Case) -> str | None:
-    """What a pattern of characters can't say."""
-    name = str(case.given.get("Bucket") or "")
-    reserved = re.search(r"^(xn--|sthree-|amzn-s3-demo-)|(-s3alias|--ol-s3|\.mrap|--x-s3|--table-s3)$", name)
-    if ".." in name or reserved or _is_address(name):
-        return f"The specified bucket is not valid: {name}"
-    return None
-
-
-def _is_address(name: str) -> bool:
-    try:
-        ipaddress.IPv4Address(name)
-    except ValueError:
-        return False
-    return True
 
 
 # Tags, the resource's own together with the provider's default tags, as they are sent (Tag Editor User Guide,

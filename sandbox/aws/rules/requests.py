@@ -33,7 +33,7 @@ from jmespath import exceptions, functions
 
 from sandbox.aws.client import Aws, AwsError
 from sandbox.aws.limits.values import CODES
-from sandbox.aws.rules.policies import admits
+from sandbox.aws.rules.policies import listed
 from sandbox.rpc.wire import UNKNOWN
 from spec import strict_yaml
 
@@ -75,17 +75,15 @@ class _Functions(functions.Functions):  # type: ignore[misc]
     def _func_replace(self, text: Any, pattern: str, by: str) -> Any:
         return re.sub(pattern, by, text) if isinstance(text, str) else None
 
+    @functions.signature({"types": ["string"]})  # type: ignore[untyped-decorator]
+    def _func_lower(self, text: str) -> str:
+        return text.lower()
+
     @functions.signature({"types": []})  # type: ignore[untyped-decorator]
     def _func_number(self, text: Any) -> Any:
         """The first number in a text, such as the major version."""
         found = re.search(r"\d+", str(text))
         return int(found[0]) if found else None
-
-    @functions.signature({"types": []}, {"types": ["string"]}, {"types": ["string"]}, {"types": []})  # type: ignore[untyped-decorator]
-    def _func_closed(self, policy: Any, service: str, action: str, place: Any) -> bool:
-        """Whether a policy is known, and does not admit a service; `place` is `{account, region}`."""
-        document = self._func_json(policy)
-        return isinstance(document, Mapping) and not admits(document, service, action, place)
 
     @functions.signature({"types": []}, {"types": ["string"]})  # type: ignore[untyped-decorator]
     def _func_malformed(self, policy: Any, kind: str) -> Any:
@@ -121,21 +119,22 @@ class _Functions(functions.Functions):  # type: ignore[misc]
 
     @functions.signature({"types": []}, {"types": []})  # type: ignore[untyped-decorator]
     def _func_inside(self, text: Any, ranges: Any) -> Any:
-        """The range that an IPv4 range lies in; an empty text if in none."""
+        """The range that an IPv4 range, or one of several, lies in; an empty text if in none."""
         return _first(text, ranges, ipaddress.IPv4Network.subnet_of)
 
     @functions.signature({"types": []}, {"types": []})  # type: ignore[untyped-decorator]
     def _func_overlaps(self, text: Any, ranges: Any) -> Any:
-        """The range that an IPv4 range overlaps with; an empty text if with none."""
+        """The range that an IPv4 range, or one of several, overlaps with; an empty text if with none."""
         return _first(text, ranges, ipaddress.IPv4Network.overlaps)
 
 
 def _first(text: Any, ranges: Any, holds: Callable[[ipaddress.IPv4Network, ipaddress.IPv4Network], bool]) -> str | None:
     try:
-        own = ipaddress.IPv4Network(str(text), strict=False)
+        own = [ipaddress.IPv4Network(str(one), strict=False) for one in listed(text)]
     except ValueError:
         return None
-    return next((one for one in ranges or () if holds(own, ipaddress.IPv4Network(one))), "")
+    others = ((one, ipaddress.IPv4Network(one)) for one in ranges or ())
+    return next((one for one, other in others if any(holds(each, other) for each in own)), "")
 
 
 _OPTIONS: Final = jmespath.Options(custom_functions=_Functions())

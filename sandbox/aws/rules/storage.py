@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import fnmatch
-import json
 import re
 from itertools import combinations
 from typing import Any, Final
 
+from sandbox.aws.rules.policies import listed, statements
 from sandbox.aws.rules.rule import Case, rule
 
 _KINDS: Final = ("QueueConfigurations", "TopicConfigurations", "LambdaFunctionConfigurations")
@@ -52,12 +52,8 @@ def _covers(event: str, other: str) -> bool:
 def own_bucket(case: Case) -> str | None:
     """Of the buckets, a bucket policy has its own alone; its access points have a Region in their ARN."""
     own = f"arn:{case.aws.partition}:s3:::{case.given['Bucket']}"
-    for statement in _list(json.loads(case.given["Policy"])["Statement"]):
-        for resource in map(str, _list(statement.get("Resource", []))):
+    for statement in statements(case.given["Policy"]):
+        for resource in map(str, listed(statement.get("Resource"))):
             if _BUCKET.match(resource) and not fnmatch.fnmatchcase(own, resource.partition("/")[0]):
                 return f"Policy has invalid resource: {resource} is not of the bucket {case.given['Bucket']}"
     return None
-
-
-def _list(given: Any) -> list[Any]:
-    return given if isinstance(given, list) else [given]

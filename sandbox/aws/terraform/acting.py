@@ -12,7 +12,7 @@ from sandbox.aws.client import Aws
 from sandbox.aws.terraform import objects
 from sandbox.aws.terraform.forms import convert, path, reverse
 from sandbox.aws.terraform.messages import Unknown, pack
-from sandbox.aws.terraform.names import Type
+from sandbox.aws.terraform.names import GIVEN, Type
 from sandbox.aws.terraform.objects import Plan, State
 from sandbox.aws.terraform.plugin import Plugin, RefusedError, complete, value_of
 from sandbox.aws.terraform.processes import TOOL, Processes
@@ -56,8 +56,7 @@ class Acting:
 
     def config(self, inputs: Values) -> Values:
         """The inputs as the configuration of Terraform's type."""
-        found: Values = convert(self.type.form, inputs)
-        return found
+        return {**convert(self.type.form, inputs), **GIVEN.get(self.type.name, {})}
 
     def outputs(self, state: State, inputs: Values) -> Values:
         """A state as outputs, with the inputs that the provider doesn't have."""

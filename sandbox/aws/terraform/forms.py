@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from sandbox.aws.kinds import AnyOf, Field, Kind, ListOf, MapOf, ObjectOf, Scalar, snake
+from sandbox.aws.kinds import AnyOf, Anything, Field, Kind, ListOf, MapOf, ObjectOf, Scalar, snake
 from sandbox.aws.shapes import as_text, to_text
 from sandbox.aws.terraform.messages import UNKNOWN, Unknown
 from sandbox.aws.terraform.plugin import MANY
@@ -153,7 +153,9 @@ def of_block(block: Any, fields: Mapping[str, Field], renamed: Mapping[str, str]
     forms = {name: _of_type(type, kinds.get(name), renamed) for name, type in types.items()}
     for name, each in nested.items():
         below = _of_nested(each.block, kinds.get(name), renamed)
-        forms[name] = Many(below, isinstance(_first(kinds.get(name)), ObjectOf)) if each.nesting in MANY else below
+        forms[name] = (
+            Many(below, isinstance(_first(kinds.get(name)), (ObjectOf, Anything))) if each.nesting in MANY else below
+        )
     empty: dict[str, Any] = {
         **dict.fromkeys(types),
         **{name: [] if one.nesting in MANY else None for name, one in nested.items()},

@@ -14,6 +14,8 @@ from sandbox.aws.terraform.forms import Block, of_block
 from spec import strict_yaml
 
 _NAMES: Final = strict_yaml.read(Path(__file__).with_name("names.yaml").read_text(encoding="utf-8"))
+GIVEN: Final[Mapping[str, Mapping[str, Any]]] = _NAMES["given"]
+"""What a configuration has whatever the program says, by Terraform's type."""
 
 
 def terraform_type(token: str, known: Container[str]) -> str | None:

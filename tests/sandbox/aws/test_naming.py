@@ -28,6 +28,10 @@ def test_a_proposal_is_truncated_and_lower_case_for_buckets() -> None:
     assert named(BUCKET, "Slipway-Dev")["bucket"] == "slipway-dev"
 
 
+def test_the_key_of_an_object_is_the_logical_name() -> None:
+    assert named("aws:s3/bucketObjectv2:BucketObjectv2", "slipway-dev-a-thing-0a1b2c3")["key"] == "a-thing"
+
+
 def test_a_generated_name_is_kept_despite_a_later_proposal() -> None:
     first = named(ROLE, "slipway-dev-a-thing-0a1b2c3")
     assert named(ROLE, "slipway-dev-a-thing-fffffff", olds=first)["name"] == first["name"]

@@ -4,9 +4,10 @@ import threading
 from typing import Any
 
 import pytest
-from moto.iam.models import iam_backends
+from moto.iam.models import get_account_id_from, iam_backends
 from moto.kms.models import kms_backends
 
+from sandbox.aws.client import Aws, Clients, keys
 from sandbox.aws.moto import memory
 from sandbox.errors import SandboxError
 from tests.sandbox.aws.samples import SAMPLES, World
@@ -37,6 +38,17 @@ def test_every_object_is_read_as_it_was(world: World) -> None:
     # What else was saved refers to the account's own objects.
     assert more == "more"
     assert same is kms_backends[world.aws.account][world.aws.region]
+
+
+def test_a_session_is_of_its_account_still(clients: Clients, account: str) -> None:
+    """In an account without roles and users, the keys of a session alone say which account it is of."""
+    aws = Aws(clients, "us-west-2", account)
+    key = keys(aws)["AWS_ACCESS_KEY_ID"]
+    written = memory.dumped()
+    forget(account)
+    assert get_account_id_from(key) != account
+    memory.load(written)
+    assert get_account_id_from(key) == account
 
 
 def test_what_can_not_be_written_is_named(world: World) -> None:

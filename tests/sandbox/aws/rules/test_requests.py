@@ -141,7 +141,11 @@ def vpc_of(world: World, subnet: str) -> str:
 
 def test_objects_of_two_vpcs_are_refused_whoever_asks_and_at_preview(world: World, outside: Aws) -> None:
     first, second = world.subnets()
-    ours = world.make("aws:ec2/securityGroup:SecurityGroup", name="ours", vpcId=(far := world.vpc()))[0]
+    ours = world.make(
+        "aws:ec2/securityGroup:SecurityGroup",
+        name="ours",
+        vpcId=(far := world.make("aws:ec2/vpc:Vpc", cidrBlock="10.2.0.0/16")[0]),
+    )[0]
     beside = world.make("aws:ec2/securityGroup:SecurityGroup", name="beside", vpcId=vpc_of(world, first))[0]
     table, role = world.make("aws:ec2/routeTable:RouteTable", vpcId=far)[0], world.role()["arn"]
     pair = {"IpPermissions": [{"IpProtocol": "-1", "UserIdGroupPairs": [{"GroupId": beside}]}]}

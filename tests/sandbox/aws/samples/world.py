@@ -170,6 +170,10 @@ class World:
         inputs = {"name": self.unique("nodes"), "instanceType": "p5.48xlarge"}
         return self.make("aws:ec2/launchTemplate:LaunchTemplate", **inputs)
 
+    def imaged(self) -> str:
+        name = self.unique("imaged")
+        return str(self.make("aws:ec2/launchTemplate:LaunchTemplate", name=name, imageId="ami-12345678")[1]["name"])
+
     def rule(self) -> str:
         pattern = json.dumps({"source": ["aws.ec2"]})
         return self.make("aws:cloudwatch/eventRule:EventRule", name=self.unique("rule"), eventPattern=pattern)[0]
@@ -199,10 +203,12 @@ def document(action: str, resource: str = "*", **more: Any) -> str:
     )
 
 
+USERS = [f"{one}.amazonaws.com" for one in ("ec2", "eks", "pods.eks", "monitoring.rds", "events")]
+"""Services that use the roles."""
 TRUST = json.dumps(
     {
         "Version": "2012-10-17",
-        "Statement": [{"Effect": "Allow", "Action": "sts:AssumeRole", "Principal": {"Service": "ec2.amazonaws.com"}}],
+        "Statement": [{"Effect": "Allow", "Action": "sts:AssumeRole", "Principal": {"Service": USERS}}],
     }
 )
-OTHER_TRUST = TRUST.replace("ec2.amazonaws", "eks.amazonaws")
+OTHER_TRUST = TRUST.replace("ec2.amazonaws", "lambda.amazonaws")
