@@ -25,21 +25,13 @@ _STOPPED = (psutil.STATUS_STOPPED, psutil.STATUS_TRACING_STOP)
 
 @dataclass(frozen=True)
 class ProcessIdentity:
-    """A process.
+    """A process."""
 
-    Attributes:
-        name: Its name in messages.
-        pid: Its pid.
-        boot: The boot of the system that it belongs to; empty where the system names none.
-        started: When it started: clock ticks since boot on Linux, microseconds since the epoch elsewhere.
-        transient: Whether it may end by itself.
-    """
-
-    name: str
-    pid: int
-    boot: str
-    started: int
-    transient: bool = False
+    name: str  # its name in messages
+    pid: int  # its pid
+    boot: str  # the boot of the system that it belongs to; empty where the system names none
+    started: int  # when it started: clock ticks since boot on Linux, microseconds since the epoch elsewhere
+    transient: bool = False  # whether it may end by itself
 
     @classmethod
     def of(cls, name: str, pid: int) -> ProcessIdentity:

@@ -48,23 +48,15 @@ _LEVEL: Final = 1
 
 @dataclass(frozen=True)
 class World:
-    """A saved world.
+    """A saved world."""
 
-    Attributes:
-        name: Its name.
-        saved: When, in UTC.
-        made_from: Versions, and a digest of the account's code.
-        official: As the sandbox's (`SandboxState`).
-        ports: The ports of AWS and of each cluster's API server, which stack states have in their outputs.
-        bytes: Size of the file.
-    """
-
-    name: str
-    saved: str
-    made_from: Mapping[str, str]
-    official: str | None
+    name: str  # its name
+    saved: str  # when, in UTC
+    made_from: Mapping[str, str]  # versions, and a digest of the account's code
+    official: str | None  # as the sandbox's (`SandboxState`)
     ports: Mapping[str, int]
-    bytes: int = field(default=0, compare=False)
+    """The ports of AWS and of each cluster's API server, which stack states have in their outputs."""
+    bytes: int = field(default=0, compare=False)  # size of the file
 
     @property
     def misfits(self) -> list[str]:

@@ -23,19 +23,12 @@ _PATTERN_SHOWN = 60
 
 @dataclass(frozen=True)
 class Limit:
-    """One parameter that is limited, or one rule of a type.
+    """One parameter that is limited, or one rule of a type."""
 
-    Attributes:
-        type: Token of the type.
-        parameter: The operation and the path of its parameter; of a rule the operation.
-        limits: What the model says, or the rule.
-        source: Where a rule comes from; empty for a parameter.
-    """
-
-    type: str
-    parameter: str
-    limits: str
-    source: str = ""
+    type: str  # token of the type
+    parameter: str  # the operation and the path of its parameter; of a rule the operation
+    limits: str  # what the model says, or the rule
+    source: str = ""  # where a rule comes from; empty for a parameter
 
 
 def limits(containing: str = "", region: str = "us-east-1") -> Iterator[Limit]:

@@ -44,25 +44,17 @@ ENABLED_ADMISSION = ("ExtendedResourceToleration",)
 
 @dataclass(frozen=True)
 class ApiServerConfig:
-    """Settings that all API servers of a sandbox share.
+    """Settings that all API servers of a sandbox share."""
 
-    Attributes:
-        binary: Path of kube-apiserver.
-        version: Version of the binary, `1.36.3`.
-        etcd_url: Where its store is.
-        pki: Its certificates and keys.
-        logs: Folder of all logs.
-        tokens: The file that says how the API server of a slot asks who has a token that it does not know.
-        egress: The file that says how the API server of a slot reaches its cluster (`egress.Egress`).
-    """
-
-    binary: Path
-    version: str
-    etcd_url: str
-    pki: Pki
-    logs: Path
+    binary: Path  # path of kube-apiserver
+    version: str  # version of the binary, `1.36.3`
+    etcd_url: str  # where its store is
+    pki: Pki  # its certificates and keys
+    logs: Path  # folder of all logs
     egress: Callable[[str], Path] | None = None
+    """The file that says how the API server of a slot reaches its cluster (`egress.Egress`)."""
     tokens: Callable[[str], Path] | None = None
+    """The file that says how the API server of a slot asks who has a token that it does not know."""
 
 
 @dataclass(frozen=True)
@@ -174,17 +166,11 @@ OLDER: Final = 3
 
 @dataclass(frozen=True)
 class Emulation:
-    """The version that is wanted of an API server, and the one that it serves.
+    """The version that is wanted of an API server, and the one that it serves."""
 
-    Attributes:
-        wanted: Minor version of the cluster, `1.35`.
-        served: Minor version that is served, the value of `--emulated-version`.
-        binary: Version of the binary, `1.36.3`.
-    """
-
-    wanted: str
-    served: str
-    binary: str
+    wanted: str  # minor version of the cluster, `1.35`
+    served: str  # minor version that is served, the value of `--emulated-version`
+    binary: str  # version of the binary, `1.36.3`
 
     @property
     def text(self) -> str:

@@ -35,19 +35,12 @@ objects wait (2026-11)."""
 
 @dataclass(frozen=True)
 class ControllersConfig:
-    """What the controllers of all clusters have in common.
+    """What the controllers of all clusters have in common."""
 
-    Attributes:
-        binaries: Path of each program to start, of those in `PROGRAMS`.
-        pki: Certificates and the key of service accounts.
-        directory: Where each cluster's kubeconfig is written, in a folder of its own.
-        logs: Folder of all logs.
-    """
-
-    binaries: dict[str, Path]
-    pki: Pki
-    directory: Path
-    logs: Path
+    binaries: dict[str, Path]  # path of each program to start, of those in `PROGRAMS`
+    pki: Pki  # certificates and the key of service accounts
+    directory: Path  # where each cluster's kubeconfig is written, in a folder of its own
+    logs: Path  # folder of all logs
 
 
 class Controllers:

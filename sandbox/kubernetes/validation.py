@@ -85,25 +85,18 @@ _REPLACEMENT_NAME = 50
 
 @dataclass(frozen=True)
 class Manifest:
-    """A manifest to validate.
+    """A manifest to validate."""
 
-    Attributes:
-        obj: The manifest.
-        manager: The field manager that would apply it.
-        replaced: Whether it replaces an object of the same name.
-        fresh: Whether it creates an object. If an object of its name exists, it may be a replacement, which the engine
-            does not report when it checks the new object, and the old one is deleted first; else `create` refuses.
-        force: Whether to take fields from other managers.
-        by_helm: Whether Helm installs it, which creates an object or patches it, and never applies it server-side: for
-            server-side apply a null is invalid, and so is a list with two items of one name, which Helm's users have.
-    """
-
-    obj: Object
-    manager: str
-    replaced: bool = False
+    obj: Object  # the manifest
+    manager: str  # the field manager that would apply it
+    replaced: bool = False  # whether it replaces an object of the same name
     fresh: bool = False
-    force: bool = False
+    """Whether it creates an object. If an object of its name exists, it may be a replacement, which the engine does not
+    report when it checks the new object, and the old one is deleted first; else `create` refuses."""
+    force: bool = False  # whether to take fields from other managers
     by_helm: bool = False
+    """Whether Helm installs it, which creates an object or patches it, and never applies it server-side: for server-
+    side apply a null is invalid, and so is a list with two items of one name, which Helm's users have."""
 
 
 @dataclass(frozen=True)

@@ -58,23 +58,14 @@ _EXIT_ORPHANED = 70
 
 @dataclass(frozen=True)
 class Task:
-    """A program or policy pack to run.
+    """A program or policy pack to run."""
 
-    Attributes:
-        engine: Address of the engine.
-        request: The engine's request to run a program, in base64; empty for a policy pack.
-        debug: Whether the user wants the SDK's debug messages.
-        arguments: Arguments of a policy pack, the last of which is its path.
-        environment: Variables to set.
-        problem: What is wrong with the environment, said beside a module that it lacks.
-    """
-
-    engine: str = ""
-    request: str = ""
-    debug: bool = False
-    arguments: tuple[str, ...] = ()
-    environment: Mapping[str, str] = field(default_factory=dict)
-    problem: str = ""
+    engine: str = ""  # address of the engine
+    request: str = ""  # the engine's request to run a program, in base64; empty for a policy pack
+    debug: bool = False  # whether the user wants the SDK's debug messages
+    arguments: tuple[str, ...] = ()  # arguments of a policy pack, the last of which is its path
+    environment: Mapping[str, str] = field(default_factory=dict)  # variables to set
+    problem: str = ""  # what is wrong with the environment, said beside a module that it lacks
 
     @property
     def line(self) -> bytes:

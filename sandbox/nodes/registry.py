@@ -36,23 +36,14 @@ class _Cluster:
 
 @dataclass(frozen=True)
 class Scalable:
-    """A node group that the Cluster Autoscaler may resize.
+    """A node group that the Cluster Autoscaler may resize."""
 
-    Attributes:
-        name: Name of the group.
-        minimum: Least number of nodes.
-        maximum: Greatest number of nodes.
-        nodes: Names of its nodes, by number.
-        template: A node of it.
-        zones: Where its instances may be.
-    """
-
-    name: str
-    minimum: int
-    maximum: int
-    nodes: Mapping[int, str]
-    template: NodeSpec
-    zones: frozenset[str] = frozenset()
+    name: str  # name of the group
+    minimum: int  # least number of nodes
+    maximum: int  # greatest number of nodes
+    nodes: Mapping[int, str]  # names of its nodes, by number
+    template: NodeSpec  # a node of it
+    zones: frozenset[str] = frozenset()  # where its instances may be
 
 
 class NodeRegistry:

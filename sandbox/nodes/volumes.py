@@ -24,21 +24,13 @@ ZONE: Final = "topology.kubernetes.io/zone"
 
 @dataclass(frozen=True)
 class Driver:
-    """What a CSI driver can do.
+    """What a CSI driver can do."""
 
-    Attributes:
-        name: Name of the driver, the provisioner of its classes.
-        prefix: Begins the handle of its volumes.
-        modes: Access modes of a volume.
-        zonal: A volume can be mounted in its zone alone.
-        zone_key: Label by which the driver knows a node's zone.
-    """
-
-    name: str
-    prefix: str
-    modes: frozenset[str]
-    zonal: bool = False
-    zone_key: str = ZONE
+    name: str  # name of the driver, the provisioner of its classes
+    prefix: str  # begins the handle of its volumes
+    modes: frozenset[str]  # access modes of a volume
+    zonal: bool = False  # a volume can be mounted in its zone alone
+    zone_key: str = ZONE  # label by which the driver knows a node's zone
 
 
 _ONE: Final = frozenset({"ReadWriteOnce", "ReadWriteOncePod"})

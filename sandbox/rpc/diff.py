@@ -107,18 +107,13 @@ class Change:
 
 @dataclass(frozen=True)
 class Diff:
-    """Changes of a resource.
+    """Changes of a resource."""
 
-    Attributes:
-        changes: Each changed property.
-        delete_before_replace: The new object can't exist beside the old one.
-        whole_paths: The reasons of a replacement are whole paths (pulumi-kubernetes), not top-level properties (bridged
-            providers).
-    """
-
-    changes: tuple[Change, ...] = ()
-    delete_before_replace: bool = False
+    changes: tuple[Change, ...] = ()  # each changed property
+    delete_before_replace: bool = False  # the new object can't exist beside the old one
     whole_paths: bool = False
+    """The reasons of a replacement are whole paths (pulumi-kubernetes), not top-level properties (bridged providers).
+    """
 
     def replacing(self, forces_new: Callable[[Path], bool]) -> Diff:
         """The same changes, with `replace` set for those that no update can make."""

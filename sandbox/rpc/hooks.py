@@ -18,19 +18,13 @@ Values = dict[str, Any]
 
 @dataclass(frozen=True)
 class Resource:
-    """The resource a call is about.
+    """The resource a call is about."""
 
-    Attributes:
-        urn: Its URN.
-        type: Its type token, such as `aws:ec2/vpc:Vpc`.
-        name: Its logical name.
-        proposed_name: The physical name that the engine derives from `pulumi:autonaming`; empty if that is not set.
-    """
-
-    urn: str
-    type: str
-    name: str
+    urn: str  # its URN
+    type: str  # its type token, such as `aws:ec2/vpc:Vpc`
+    name: str  # its logical name
     proposed_name: str = ""
+    """The physical name that the engine derives from `pulumi:autonaming`; empty if that is not set."""
 
     @property
     def program(self) -> str:

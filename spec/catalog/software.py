@@ -19,15 +19,10 @@ PodSecurity = Literal["privileged", "baseline", "restricted"]
 
 @dataclass(frozen=True, kw_only=True)
 class OwnNamespace:
-    """The namespace of an add-on's controllers.
+    """The namespace of an add-on's controllers."""
 
-    Attributes:
-        name: Name of the namespace.
-        pod_security: Enforced Pod Security level.
-    """
-
-    name: str
-    pod_security: PodSecurity
+    name: str  # name of the namespace
+    pod_security: PodSecurity  # enforced Pod Security level
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,51 +35,36 @@ class Budget:
 
 @dataclass(frozen=True, kw_only=True)
 class Software:
-    """One version of one project's software.
+    """One version of one project's software."""
 
-    Attributes:
-        name: Name of the chart or project.
-        version: Exact version, in the publisher's spelling (with `v` or without).
-        released: Date of the release.
-        newest_on: Day on which it was still the newest release, if somebody looked since.
-        source: Where version and date were read.
-        namespace: Namespace that the platform makes for it; None if it has no pods or runs in `kube-system`.
-        node_software: What needs its node, such as a node agent, as kind/name: the repository of its image, or the
-            chart of a release.
-        repositories: Repositories of further images that its pods run; all of an owner's if one ends with a slash.
-        images: By the path of a chart's value: the registry, repository or image that is its default.
-        team_kinds: By API group and version: resources that members of teams may create.
-        queued_kinds: By kind: the integration of Kueue that queues it.
-        addon: Key in the stack file of the add-on that these kinds come with.
-        budget: A PodDisruptionBudget that its chart has no value for.
-    """
-
-    name: str
-    version: str
-    released: date
-    source: str
-    newest_on: date | None = None
+    name: str  # name of the chart or project
+    version: str  # exact version, in the publisher's spelling (with `v` or without)
+    released: date  # date of the release
+    source: str  # where version and date were read
+    newest_on: date | None = None  # day on which it was still the newest release, if somebody looked since
     namespace: OwnNamespace | None = None
+    """Namespace that the platform makes for it; None if it has no pods or runs in `kube-system`."""
     node_software: dict[str, str] = field(default_factory=dict)
+    """What needs its node, such as a node agent, as kind/name: the repository of its image, or the chart of a release.
+    """
     repositories: list[str] = field(default_factory=list)
+    """Repositories of further images that its pods run; all of an owner's if one ends with a slash."""
     images: dict[str, str] = field(default_factory=dict)
+    """By the path of a chart's value: the registry, repository or image that is its default."""
     team_kinds: dict[str, list[str]] = field(default_factory=dict)
-    queued_kinds: dict[str, str] = field(default_factory=dict)
-    addon: str | None = None
-    budget: Budget | None = None
+    """By API group and version: resources that members of teams may create."""
+    queued_kinds: dict[str, str] = field(default_factory=dict)  # by kind: the integration of Kueue that queues it
+    addon: str | None = None  # key in the stack file of the add-on that these kinds come with
+    budget: Budget | None = None  # a PodDisruptionBudget that its chart has no value for
 
 
 @dataclass(frozen=True, kw_only=True)
 class ChartRef(Software):
-    """One version of one Helm chart.
+    """One version of one Helm chart."""
 
-    Attributes:
-        repository: An `https://` repository, or an `oci://` registry with its path.
-        digest: `sha256:` and the SHA-256 of the packed chart, which a download must have; empty if none is known.
-    """
-
-    repository: str
+    repository: str  # an `https://` repository, or an `oci://` registry with its path
     digest: str = ""
+    """`sha256:` and the SHA-256 of the packed chart, which a download must have; empty if none is known."""
 
     @property
     def chart(self) -> str:

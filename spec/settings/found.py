@@ -30,74 +30,45 @@ for VPC and subnets", read 2026-11)."""
 
 @dataclass(frozen=True, kw_only=True)
 class Subnet:
-    """A subnet.
+    """A subnet."""
 
-    Attributes:
-        id: `subnet-...`.
-        vpc: ID of its VPC.
-        zone: Name of its Availability Zone.
-        cidr: Its range.
-        free: Addresses that are not in use.
-        tags: Its tags.
-        table: ID of its route table, its own or the VPC's main one.
-        default_route: Target of the route to 0.0.0.0/0 there, `nat-...` or `tgw-...`; `propagated` for one that a
-            virtual private gateway propagates; empty if there is none, or if the target no longer exists.
-    """
-
-    id: str
-    vpc: str
-    zone: str
-    cidr: IPv4Network
-    free: int
-    tags: Mapping[str, str]
-    table: str
+    id: str  # `subnet-...`
+    vpc: str  # ID of its VPC
+    zone: str  # name of its Availability Zone
+    cidr: IPv4Network  # its range
+    free: int  # addresses that are not in use
+    tags: Mapping[str, str]  # its tags
+    table: str  # ID of its route table, its own or the VPC's main one
     default_route: str
+    """Target of the route to 0.0.0.0/0 there, `nat-...` or `tgw-...`; `propagated` for one that a virtual private
+    gateway propagates; empty if there is none, or if the target no longer exists."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Vpc:
-    """A VPC.
+    """A VPC."""
 
-    Attributes:
-        id: `vpc-...`.
-        owner: Account of its owner, which shares it with others through AWS RAM.
-        ranges: Its primary and secondary ranges.
-        dns_support: Whether the VPC's resolver answers.
-        dns_hostnames: Whether names of private hosted zones are resolved, with `dns_support`.
-        subnets: Subnets by kind and zone: `subnets["private"]["us-east-1a"]`.
-        endpoints: Whether each of its interface endpoints has private DNS, by the service's name without its domain.
-        s3_tables: Route tables with the gateway endpoint of S3.
-        pods_elsewhere: Other subnets in which the VPC CNI would look for addresses of pods.
-    """
-
-    id: str
-    owner: str
-    ranges: tuple[IPv4Network, ...]
-    dns_support: bool
-    dns_hostnames: bool
-    subnets: Mapping[str, Mapping[str, Subnet]]
+    id: str  # `vpc-...`
+    owner: str  # account of its owner, which shares it with others through AWS RAM
+    ranges: tuple[IPv4Network, ...]  # its primary and secondary ranges
+    dns_support: bool  # whether the VPC's resolver answers
+    dns_hostnames: bool  # whether names of private hosted zones are resolved, with `dns_support`
+    subnets: Mapping[str, Mapping[str, Subnet]]  # subnets by kind and zone: `subnets["private"]["us-east-1a"]`
     endpoints: Mapping[str, bool] = field(default_factory=dict)
-    s3_tables: frozenset[str] = frozenset()
-    pods_elsewhere: tuple[str, ...] = ()
+    """Whether each of its interface endpoints has private DNS, by the service's name without its domain."""
+    s3_tables: frozenset[str] = frozenset()  # route tables with the gateway endpoint of S3
+    pods_elsewhere: tuple[str, ...] = ()  # other subnets in which the VPC CNI would look for addresses of pods
 
 
 @dataclass(frozen=True, kw_only=True)
 class Needs:
-    """What a stack needs of its network.
+    """What a stack needs of its network."""
 
-    Attributes:
-        account: The stack's account.
-        addresses: Addresses by zone letter, with all pools at their maximum.
-        balancers: Whether the cluster makes load balancers.
-        vpc: VPC of a cluster that exists.
-        subnets: Subnets of its control plane.
-    """
-
-    account: str
-    addresses: Mapping[str, int]
-    balancers: bool
-    vpc: str = ""
-    subnets: tuple[str, ...] = ()
+    account: str  # the stack's account
+    addresses: Mapping[str, int]  # addresses by zone letter, with all pools at their maximum
+    balancers: bool  # whether the cluster makes load balancers
+    vpc: str = ""  # VPC of a cluster that exists
+    subnets: tuple[str, ...] = ()  # subnets of its control plane
 
 
 def needs_of(network: Network, pools: Mapping[str, Pool], account: Account, *, balancers: bool) -> Needs:

@@ -24,29 +24,17 @@ Uses = Mapping[AddonName, str]
 
 @dataclass(frozen=True, kw_only=True)
 class FoundCluster:
-    """A cluster.
+    """A cluster."""
 
-    Attributes:
-        name: Its name.
-        status: `ACTIVE`, unless it is being made, updated or removed.
-        version: Kubernetes minor version.
-        service_cidr: Range of its Services; empty for one of IPv6.
-        authentication: Its authentication mode.
-        auto: Whether it is one of EKS Auto Mode, which has the Pod Identity Agent and drivers without add-ons.
-        addons: EKS add-ons that it has, of those that were asked for.
-        vpc: ID of its VPC.
-        subnets: IDs of the subnets of its control plane.
-    """
-
-    name: str
-    status: str
-    version: str
-    service_cidr: str
-    authentication: str
-    auto: bool
-    addons: frozenset[str]
-    vpc: str
-    subnets: tuple[str, ...]
+    name: str  # its name
+    status: str  # `ACTIVE`, unless it is being made, updated or removed
+    version: str  # kubernetes minor version
+    service_cidr: str  # range of its Services; empty for one of IPv6
+    authentication: str  # its authentication mode
+    auto: bool  # whether it is one of EKS Auto Mode, which has the Pod Identity Agent and drivers without add-ons
+    addons: frozenset[str]  # EKS add-ons that it has, of those that were asked for
+    vpc: str  # ID of its VPC
+    subnets: tuple[str, ...]  # IDs of the subnets of its control plane
 
 
 def problems(settings: Cluster, uses: Uses, found: FoundCluster) -> Iterator[Problem]:

@@ -17,21 +17,13 @@ SHOWN_VALUE_LENGTH: Final = 80
 
 @dataclass(frozen=True)
 class Problem:
-    """One thing to fix in a stack file.
+    """One thing to fix in a stack file."""
 
-    Attributes:
-        path: Where, as the file spells it: `pools.a100.max`.
-        rule: What must hold, as a sentence without its full stop.
-        value: Value in the file; `None` if there is none.
-        fix: What to write instead.
-        at: Place in the file, as editors read it: `stacks/Pulumi.dev.yaml:25:7`; empty if it is not known.
-    """
-
-    path: str
-    rule: str
-    value: object
-    fix: str
-    at: str = ""
+    path: str  # where, as the file spells it: `pools.a100.max`
+    rule: str  # what must hold, as a sentence without its full stop
+    value: object  # value in the file; `None` if there is none
+    fix: str  # what to write instead
+    at: str = ""  # place in the file, as editors read it: `stacks/Pulumi.dev.yaml:25:7`; empty if it is not known
 
     def __str__(self) -> str:
         given = "nothing" if self.value is None else _shorten(repr(self.value))

@@ -48,19 +48,13 @@ def zones_of(pool: Pool, network: Network, account: Account) -> tuple[str, ...]:
 
 @dataclass(frozen=True, kw_only=True)
 class Place:
-    """What pools take from the cluster and the network that they are in.
+    """What pools take from the cluster and the network that they are in."""
 
-    Attributes:
-        zones: Zones of the subnets of nodes.
-        version: Kubernetes minor version of the control plane.
-        ami_release: Release of the AMIs of its nodes; None for the latest.
-        account: Region and zone IDs, by which a pool uses only zones that offer its types; all of them where None.
-    """
-
-    zones: Sequence[str]
-    version: str
-    ami_release: str | None = None
+    zones: Sequence[str]  # zones of the subnets of nodes
+    version: str  # kubernetes minor version of the control plane
+    ami_release: str | None = None  # release of the AMIs of its nodes; None for the latest
     account: Account | None = None
+    """Region and zone IDs, by which a pool uses only zones that offer its types; all of them where None."""
 
     def zones_of(self, pool: Pool) -> tuple[str, ...]:
         """Zones of a pool: those that it names, else those that it can use."""

@@ -52,27 +52,19 @@ def _fits(value: object, like: object) -> bool:
 
 @dataclass
 class Fault:
-    """One fault.
-
-    Attributes:
-        on: `service:Operation` of AWS as IAM writes it, with `*` for any text. A part that is away without it is so at
-            once, otherwise from such a request on.
-        fails: One of `FAILS`. `lost` makes the object and closes the connection without an answer; `failed` lets what
-            EKS makes end in `CREATE_FAILED`; `away` lets a part of the sandbox stand still.
-        part: Which: `kube-apiserver`, `etcd`, `kueue`.
-        after: Requests that pass first.
-        times: How many fail; 0 for all.
-        probability: Share of the requests that fail, by the seed.
-        seconds: How long an answer is delayed, or a part is away.
-    """
+    """One fault."""
 
     fails: str
+    """One of `FAILS`. `lost` makes the object and closes the connection without an answer; `failed` lets what EKS makes
+    end in `CREATE_FAILED`; `away` lets a part of the sandbox stand still."""
     on: str = ""
-    part: str = ""
-    after: int = 0
-    times: int = 1
-    probability: float = 1.0
-    seconds: float = 0.0
+    """`service:Operation` of AWS as IAM writes it, with `*` for any text. A part that is away without it is so at once,
+    otherwise from such a request on."""
+    part: str = ""  # which: `kube-apiserver`, `etcd`, `kueue`
+    after: int = 0  # requests that pass first
+    times: int = 1  # how many fail; 0 for all
+    probability: float = 1.0  # share of the requests that fail, by the seed
+    seconds: float = 0.0  # how long an answer is delayed, or a part is away
     met: int = field(default=0, init=False)
     """Requests that it met, of which `failed` failed."""
     failed: int = field(default=0, init=False)

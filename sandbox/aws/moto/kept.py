@@ -42,35 +42,23 @@ class KeptError(ServiceException):
 
 @dataclass(frozen=True)
 class Kind:
-    """One kind of object.
+    """One kind of object."""
 
-    Attributes:
-        name: The model's name: a parameter or a part of an answer that ends with it holds the object's members.
-        key: The members that identify one.
-        new: Members that the service gives, at creation; a parameter of the same name has precedence.
-        shown: Members that follow from others.
-        missing: The error code where there is none; without one, a description is empty.
-        exists: The error code where there is one already; without one, a second creation replaces it.
-        merged: Structures of which an update changes what it names.
-        facts: Members that another service knows, in the form of rules/requests.py.
-        parts: Parameters that list objects of another kind, which belong to this one and end with it.
-        each: The parameter that lists the objects of a request.
-        resource: The member by which tags name the object.
-        holder: Method of moto that finds its own object to which these belong, by the first member of the key.
-    """
-
-    name: str
-    key: tuple[str, ...]
+    name: str  # the model's name: a parameter or a part of an answer that ends with it holds the object's members
+    key: tuple[str, ...]  # the members that identify one
     new: Mapping[str, Any] = field(default_factory=dict)
-    shown: Mapping[str, Any] = field(default_factory=dict)
-    missing: str = ""
-    exists: str = ""
-    merged: tuple[str, ...] = ()
+    """Members that the service gives, at creation; a parameter of the same name has precedence."""
+    shown: Mapping[str, Any] = field(default_factory=dict)  # members that follow from others
+    missing: str = ""  # the error code where there is none; without one, a description is empty
+    exists: str = ""  # the error code where there is one already; without one, a second creation replaces it
+    merged: tuple[str, ...] = ()  # structures of which an update changes what it names
     facts: Mapping[str, str] = field(default_factory=dict)
+    """Members that another service knows, in the form of rules/requests.py."""
     parts: Mapping[str, str] = field(default_factory=dict)
-    each: str = ""
-    resource: str = ""
-    holder: str = ""
+    """Parameters that list objects of another kind, which belong to this one and end with it."""
+    each: str = ""  # the parameter that lists the objects of a request
+    resource: str = ""  # the member by which tags name the object
+    holder: str = ""  # method of moto that finds its own object to which these belong, by the first member of the key
 
     def identity(self, members: Mapping[str, Any]) -> tuple[Any, ...]:
         """The key of an object, or the one that parameters name."""

@@ -48,23 +48,14 @@ Found: TypeAlias = Callable[[Case], str | None]
 
 @dataclass(frozen=True)
 class Rule:
-    """One rule.
+    """One rule."""
 
-    Attributes:
-        on: Operations, as `service.operation` of boto3.
-        code: The service's error code.
-        at: The parameters that it reads. With an unknown in one of them it is not asked.
-        source: Where AWS says so.
-        live: Whether it reads other objects.
-        found: The rule itself.
-    """
-
-    on: tuple[str, ...]
-    code: str
-    at: tuple[str, ...]
-    source: str
-    live: bool
-    found: Found
+    on: tuple[str, ...]  # operations, as `service.operation` of boto3
+    code: str  # the service's error code
+    at: tuple[str, ...]  # the parameters that it reads. With an unknown in one of them it is not asked.
+    source: str  # where AWS says so
+    live: bool  # whether it reads other objects
+    found: Found  # the rule itself
 
     @property
     def name(self) -> str:

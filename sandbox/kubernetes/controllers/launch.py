@@ -34,31 +34,19 @@ class Mount:
 
 @dataclass(frozen=True)
 class Launch:
-    """A process to run.
+    """A process to run."""
 
-    Attributes:
-        controller: Row of the table.
-        namespace: Where it runs.
-        deployment: Name of its Deployment.
-        account: Its service account.
-        arguments: Those of its container.
-        environment: Variables of its container whose value is known here.
-        mounts: Files of its container.
-        labels: Labels of its pods.
-        ports: Number of each port of its container that has a name.
-        annotations: Those of its pods. Charts put the checksum of a configuration there, which is read at the start.
-    """
-
-    controller: Controller
-    namespace: str
-    deployment: str
-    account: str
-    arguments: tuple[str, ...]
-    environment: tuple[tuple[str, str], ...]
-    mounts: tuple[Mount, ...]
-    labels: tuple[tuple[str, str], ...]
-    ports: tuple[tuple[str, int], ...]
+    controller: Controller  # row of the table
+    namespace: str  # where it runs
+    deployment: str  # name of its Deployment
+    account: str  # its service account
+    arguments: tuple[str, ...]  # those of its container
+    environment: tuple[tuple[str, str], ...]  # variables of its container whose value is known here
+    mounts: tuple[Mount, ...]  # files of its container
+    labels: tuple[tuple[str, str], ...]  # labels of its pods
+    ports: tuple[tuple[str, int], ...]  # number of each port of its container that has a name
     annotations: tuple[tuple[str, str], ...] = ()
+    """Those of its pods. Charts put the checksum of a configuration there, which is read at the start."""
 
     def selected(self, selector: Mapping[str, str] | None) -> bool:
         """Whether a Service with this selector leads to its pods."""

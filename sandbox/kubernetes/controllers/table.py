@@ -36,37 +36,27 @@ def wanted(name: str) -> bool:
 
 @dataclass(frozen=True, kw_only=True)
 class Controller:
-    """One row.
+    """One row."""
 
-    Attributes:
-        name: Name of the binary among the tools, and of the log.
-        image: End of the repository of its container's image, by which its Deployment is known.
-        chart: Name of the chart that installs it; empty if manifests do.
-        services: Services of its webhooks, by name.
-        ports: Name of the local port for each port of its container that the API server calls.
-        configuration: Fields of its configuration file that are different here.
-        flags: Flags that are different here; a flag of the same name is replaced.
-        environment: Variables that it gets besides those of its container.
-        issued: Whether the sandbox issues the webhook's certificate, because the controller can't here, or because
-            cert-manager would.
-        tag: What the stacks install, where it isn't the binary's version: the tag of the image of manifests, or the
-            version of a chart whose module can't be had.
-        readiness: Path of its health endpoint.
-        certificates: Folder of its webhook's certificate.
-    """
-
-    name: str
-    image: str
-    chart: str = ""
-    services: tuple[str, ...] = ()
+    name: str  # name of the binary among the tools, and of the log
+    image: str  # end of the repository of its container's image, by which its Deployment is known
+    chart: str = ""  # name of the chart that installs it; empty if manifests do
+    services: tuple[str, ...] = ()  # services of its webhooks, by name
     ports: Mapping[int, str] = field(default_factory=dict)
+    """Name of the local port for each port of its container that the API server calls."""
     configuration: Mapping[str, Any] = field(default_factory=dict)
-    flags: tuple[str, ...] = ()
+    """Fields of its configuration file that are different here."""
+    flags: tuple[str, ...] = ()  # flags that are different here; a flag of the same name is replaced
     environment: Mapping[str, str] = field(default_factory=dict)
+    """Variables that it gets besides those of its container."""
     issued: bool = False
+    """Whether the sandbox issues the webhook's certificate, because the controller can't here, or because cert-manager
+    would."""
     tag: str = ""
-    readiness: str = READY
-    certificates: str = CERTIFICATES
+    """What the stacks install, where it isn't the binary's version: the tag of the image of manifests, or the version
+    of a chart whose module can't be had."""
+    readiness: str = READY  # path of its health endpoint
+    certificates: str = CERTIFICATES  # folder of its webhook's certificate
 
     @property
     def wanted(self) -> bool:

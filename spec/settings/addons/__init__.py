@@ -35,17 +35,11 @@ __all__ = ["AddonSettings", "Addons"]
 
 @dataclass(frozen=True, kw_only=True)
 class OwnDatabase:
-    """The database of an add-on.
+    """The database of an add-on."""
 
-    Attributes:
-        addon: Key of the add-on in the stack file.
-        engine: Its engine.
-        settings: Its settings.
-    """
-
-    addon: str
-    engine: EngineName
-    settings: Database
+    addon: str  # key of the add-on in the stack file
+    engine: EngineName  # its engine
+    settings: Database  # its settings
 
 
 class Addons(Model):

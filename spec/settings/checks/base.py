@@ -10,19 +10,12 @@ from spec.settings.problems import Problem
 
 @dataclass(frozen=True)
 class Context:
-    """Input of the checks besides the parts that they need.
+    """Input of the checks besides the parts that they need."""
 
-    Attributes:
-        stack: Name of the stack.
-        today: Day that dated facts are held against.
-        raw: Content of the file, before presets and defaults.
-        parts: Valid parts by their field name; invalid parts are missing.
-    """
-
-    stack: str
-    today: date
-    raw: Mapping[str, Any]
-    parts: Mapping[str, Any]
+    stack: str  # name of the stack
+    today: date  # day that dated facts are held against
+    raw: Mapping[str, Any]  # content of the file, before presets and defaults
+    parts: Mapping[str, Any]  # valid parts by their field name; invalid parts are missing
 
     def own_keys(self, collection: str, key: str) -> Mapping[str, Any]:
         """Keys that the file itself sets in one entry of a collection."""
