@@ -6,25 +6,24 @@ from typing import Final
 
 from pulumi_policy import Severity
 
+from policies.checks.questions import is_in
 from policies.checks.sameness import differences, identity_of, named
 from policies.resources import tokens
+from policies.resources.access import Node
 from policies.resources.resource import Resource, Stack
 from policies.rule import Check, Context, Levels, ResourceRule, StackRule, Violation, setting, violation
 from spec.catalog.software import PRIVILEGED
 
-_LABEL: Final = "pod-security.kubernetes.io/"  # prefix of the labels of Pod Security admission
+_ENFORCED: Final = "pod-security.kubernetes.io/enforce"  # label of a namespace whose pods are refused
 _LEVELS: Final = ("restricted", "baseline", "privileged")
 
 
-def _unlabelled(space: Resource, _: Context) -> Iterator[Violation]:
-    for mode in ("enforce", "warn"):
-        level = space["metadata"]["labels"][f"{_LABEL}{mode}"]
-        if level.is_not(*_LEVELS):
-            yield violation(level)
+def _level(space: Resource) -> Node:
+    return space["metadata"]["labels"][_ENFORCED]
 
 
 def _privileged(space: Resource, context: Context) -> Iterator[Violation]:
-    level, name = space["metadata"]["labels"][f"{_LABEL}enforce"], space["metadata"]["name"].text()
+    level, name = _level(space), space["metadata"]["name"].text()
     allowed = any(fnmatchcase(name or "", pattern) for pattern in context.settings["privileged"])
     if level.raw == "privileged" and name is not None and not allowed:
         yield violation(level)
@@ -42,7 +41,7 @@ PSS_ENFORCED = ResourceRule(
         )
     },
     checks={
-        "level": Check("must be a Pod Security level", _unlabelled, ("KSV-0117",)),
+        "level": Check("must be a Pod Security level", is_in(_level, *_LEVELS), ("KSV-0117",)),
         "privileged": Check("must not be privileged", _privileged),
     },
 )

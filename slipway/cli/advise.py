@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Final
 
+from sandbox.files import write_atomically
 from slipway.advise.document import Advice, Days, document
 from slipway.advise.measure import Figures
 from slipway.advise.search import Bounds, Found, Search, halves
@@ -60,7 +61,7 @@ def _write(out: Path | None, advice: Advice, stack: Stack, found: Found) -> None
         say(f"nothing is advised, and {out} was not written")
         return
     changed = advice.diff if out.suffix in _DIFFS else stack.text(found.edits)
-    out.write_text(changed, encoding="utf-8", newline="\n")
+    write_atomically(out, changed, 0o644)
     say(f"wrote {out}")
 
 

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from policies.rule import environment
+from sandbox.files import write_atomically
 from slipway.cli.output import can_ask
 from slipway.engine.project import find
 from slipway.engine.stacks import stack_file
@@ -68,7 +69,7 @@ def run(options: argparse.Namespace) -> int:
             "which every stack but dev and staging has, allow no public endpoint of the API server. "
             "Give the network that is peered with the VPC, such as 10.0.0.0/12"
         )
-    target.write_text(text(options.name, content(answers, level, clock.today())), encoding="utf-8")
+    write_atomically(target, text(options.name, content(answers, level, clock.today())), 0o644)
     name = options.name
     print(f"wrote {target}\nnext: slipway check {name}, slipway policies {name}, slipway up {name} --sandbox")
     return 0

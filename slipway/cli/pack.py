@@ -8,6 +8,7 @@ from typing import Final
 import yaml
 
 from policies import pack, suppressions
+from sandbox.files import write_atomically
 from slipway import __version__
 from spec.errors import refuse
 
@@ -41,11 +42,11 @@ def run(options: argparse.Namespace) -> int:
         "version": __version__,
         "description": "Policies for machine-learning platforms on EKS",
     }
-    (folder / "PulumiPolicy.yaml").write_text(yaml.safe_dump(settings, sort_keys=False), encoding="utf-8")
-    (folder / "__main__.py").write_text(PROGRAM, encoding="utf-8")
+    write_atomically(folder / "PulumiPolicy.yaml", yaml.safe_dump(settings, sort_keys=False), 0o644)
+    write_atomically(folder / "__main__.py", PROGRAM, 0o644)
     file = folder / suppressions.FILE.name
     if not file.exists():
-        file.write_text(SUPPRESSIONS, encoding="utf-8")
+        write_atomically(file, SUPPRESSIONS, 0o644)
     try:
         count = len(suppressions.load(pack.identities(), file).all)
     except suppressions.SuppressionError as error:

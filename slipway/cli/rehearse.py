@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Final
 
 from sandbox import worlds
+from sandbox.files import write_atomically
 from sandbox.kubernetes.client import ApiError, KubeClient, UnreachableError
 from sandbox.kubernetes.objects import Ref
 from sandbox.state import load as load_state
@@ -80,7 +81,7 @@ def run(options: argparse.Namespace) -> int:
     print(found.as_json().rstrip() if options.json else f"\n{found.summary}")
     if options.out is not None:
         for name, content in ((PAGE, page(found)), (JSON, found.as_json())):
-            (options.out / name).write_text(content, encoding="utf-8", newline="\n")
+            write_atomically(options.out / name, content, 0o644)
         say(f"wrote {options.out / PAGE} (the timeline) and {options.out / JSON}")
     return 0 if found.passed else EXIT_FAILURE
 

@@ -6,6 +6,7 @@ from collections.abc import Callable, Generator
 from pathlib import Path
 from typing import Any, Final
 
+from sandbox.files import write_atomically
 from slipway.cli import replay_summary
 from slipway.cli.check import checked
 from slipway.cli.output import Progress, say
@@ -126,5 +127,5 @@ def _write(found: Result, other: Result | None, trace: Trace, out: Path | None) 
     if out is None:
         return
     for name, text in ((PAGE, page(found, other)), (JSON, found.as_json()), (TRACE, jobs.write(trace.jobs))):
-        (out / name).write_text(text, encoding="utf-8", newline="\n")
+        write_atomically(out / name, text, 0o644)
     say(f"wrote {out / PAGE} (the page), {out / JSON} (for --against) and {out / TRACE} (the jobs)")

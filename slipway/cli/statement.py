@@ -5,6 +5,7 @@ import json
 from pathlib import Path
 from typing import Final
 
+from sandbox.files import write_atomically
 from slipway.cli.check import checked
 from slipway.cli.output import say
 from slipway.engine.project import find
@@ -32,7 +33,7 @@ def run(options: argparse.Namespace) -> int:
     if options.out is not None:
         prepare(options.out)
         for name, content in ((CSV, table(shown)), (PAGE, page(shown))):
-            (options.out / name).write_text(content, encoding="utf-8", newline="\n")
+            write_atomically(options.out / name, content, 0o644)
         say(f"wrote {options.out / CSV} (every job) and {options.out / PAGE} (the page)")
     print(json.dumps(document(shown), indent=2) if options.json else text(shown))
     return 0

@@ -9,6 +9,7 @@ from functools import partial
 from pathlib import Path
 
 from sandbox import IN_SANDBOX_SHELL
+from sandbox.files import write_atomically
 from sandbox.kubernetes.client import ApiError, UnreachableError
 from slipway.cli.check import checked
 from slipway.cli.cluster import connect
@@ -40,9 +41,9 @@ def run(options: argparse.Namespace) -> int:
     text = report.markdown(options.stack, results, lacks, simulated=simulated)
     if options.out:
         options.out.mkdir(parents=True, exist_ok=True)
-        (options.out / "verify.md").write_text(text, encoding="utf-8")
+        write_atomically(options.out / "verify.md", text, 0o644)
         written = report.document(options.stack, results, lacks, simulated=simulated)
-        (options.out / "verify.json").write_text(json.dumps(written, indent=2) + "\n", encoding="utf-8")
+        write_atomically(options.out / "verify.json", json.dumps(written, indent=2) + "\n", 0o644)
     print(text, end="")
     return 1 if any(one.status == "failed" for one in results) else 0
 

@@ -9,6 +9,8 @@ import asyncio
 import contextvars
 import gc
 import json
+import sys
+import threading
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -21,7 +23,23 @@ from pulumi.runtime.settings import Settings, configure
 
 from sandbox.language.program import settled
 from slipway.render.monitor import Answers, Monitor
-from slipway.render.recording import Recording
+from slipway.render.recording import Recording, RenderError
+
+_OUTSIDE = ("os.exec", "os.fork", "os.posix_spawn", "os.spawn", "os.system", "pty.", "socket.", "subprocess.")
+"""Begin the audit events of processes and connections (docs.python.org, "Audit events table")."""
+_run_of = threading.local()
+
+
+def _watch(event: str, _: tuple[Any, ...]) -> None:
+    """Stop what a program does beside its declarations; an event loop makes a pair of sockets without a name."""
+    reached = getattr(_run_of, "reached", None)
+    if reached is not None and event.startswith(_OUTSIDE) and event != "socket.__new__":
+        reached.append(event)
+        msg = f"a program that is evaluated declares resources, and this one calls {event}: remove it"
+        raise RenderError(msg)
+
+
+sys.addaudithook(_watch)
 
 
 def record(
@@ -45,7 +63,7 @@ def record(
 
     Raises:
         RenderError: The program uses something that needs a cloud or the engine: an invoke, an existing resource, a
-            remote component, an asset; or it registers two resources with the same URN.
+            remote component; it registers two resources with the same URN; or it starts a process or connects.
         Exception: Errors of the program, unchanged.
     """
     monitor = Monitor(project, stack, preview=preview, answers=answers)
@@ -96,6 +114,7 @@ def _run(program: Callable[[], None], monitor: Monitor, config: Mapping[str, Any
     project, stack = monitor.project, monitor.stack
     configure(Settings(project, stack, monitor=monitor, engine=monitor, dry_run=preview, organization="organization"))
     set_all_config({key: value if isinstance(value, str) else json.dumps(value) for key, value in config.items()}, [])
+    _run_of.reached = reached = list[str]()
     with asyncio.Runner() as runner:
         loop = runner.get_loop()
         # A failed program leaves outputs that are never awaited; the failure itself is raised once.
@@ -103,6 +122,8 @@ def _run(program: Callable[[], None], monitor: Monitor, config: Mapping[str, Any
         # One thread answers registrations one at a time, so they need no lock.
         loop.set_default_executor(ThreadPoolExecutor(max_workers=1, thread_name_prefix="monitor"))
         runner.run(run_in_stack(lambda: _whole(program)), context=contextvars.copy_context())
+    if reached:
+        _watch(reached[0], ())
 
 
 async def _whole(program: Callable[[], None]) -> None:

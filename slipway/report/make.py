@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from sandbox.files import write_atomically
 from slipway.engine.project import Project, git
 from slipway.render import evaluation
 from slipway.render.layout import as_data
@@ -97,7 +98,7 @@ def write(report: Report, out: Path) -> None:
     """Write the page and the comment to a folder, which is created if needed; its other files are kept."""
     prepare(out)
     for name, text in ((PAGE, page(report)), (COMMENT, markdown(report))):
-        (out / name).write_text(text, encoding="utf-8", newline="\n")
+        write_atomically(out / name, text, 0o644)
 
 
 def needs_of(recording: Recording) -> dict[str, Mapping[str, Sequence[str]]]:

@@ -154,8 +154,10 @@ def as_served(manifest: Object, target: Target) -> dict[str, Any]:
     server adds to pods."""
     served: dict[str, Any] = without_nulls(manifest)
     kind, spec = str(served.get("kind")), served.get("spec")
+    metadata = served.setdefault("metadata", {})
+    if "generateName" in metadata:
+        metadata = served["metadata"] = {"name": f"{metadata['generateName']}00000", **metadata}
     if is_queued(served, target) and kind != "CronJob":
-        metadata = served.setdefault("metadata", {})
         metadata["labels"] = {QUEUE: target.queue, **(metadata.get("labels") or {})}
     if not isinstance(spec, dict):
         return served

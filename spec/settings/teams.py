@@ -123,7 +123,7 @@ class Team(Model):
     """Total storage that the team's volume claims may request, in GiB."""
     pods: Annotated[int, Field(ge=1, le=100_000)] = 500
     """Maximum number of pods in one namespace; finished pods are not counted."""
-    objects: dict[ObjectCount, Annotated[int, Field(ge=0, le=100_000)]] = Field(default_factory=dict)
+    objects: dict[ObjectCount, Annotated[int, Field(ge=0, le=10_000)]] = Field(default_factory=dict)
     """Maximum number of objects in one namespace, by the name in a ResourceQuota: `count/deployments.apps`,
     `configmaps`. Every kind that a member can create has a default, 100 of most."""
     weight: Annotated[int, Field(ge=1, le=100)] = 1

@@ -5,6 +5,7 @@ from ipaddress import IPv4Network
 from typing import Final
 
 from spec.catalog import addons, kubernetes
+from spec.naming import PROJECT
 from spec.settings.checks.base import Context
 from spec.settings.cluster import AccessPolicy, Addon, AddonName, Cluster
 from spec.settings.network import Network
@@ -105,15 +106,12 @@ def access_entries(context: Context, cluster: Cluster) -> Iterator[Problem]:
                 list(access.namespaces),
                 "Add `policy:`.",
             )
-        for group in access.kubernetes_groups:
+        for position, group in enumerate(access.kubernetes_groups):
             # EKS User Guide, "Create access entries": group names can't start with system: (and three more prefixes).
-            if group.startswith(("system:", "eks:", "aws:", "amazon:", "iam:")):
-                yield Problem(
-                    f"{path}.kubernetesGroups",
-                    "EKS refuses groups with a system prefix",
-                    group,
-                    "Use a group of your own.",
-                )
+            if group.startswith((f"{PROJECT}:", "system:", "eks:", "aws:", "amazon:", "iam:")):
+                rule = f"EKS refuses groups with a system prefix, and those with {PROJECT}: are of teams' members"
+                fix = "Use a group of your own; a member of a team is in `teams.X.members`."
+                yield Problem(f"{path}.kubernetesGroups.{position}", rule, group, fix)
 
 
 def deployer_admitted(context: Context, cluster: Cluster) -> Iterator[Problem]:

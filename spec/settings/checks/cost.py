@@ -34,6 +34,7 @@ _FIELDS: Final = (
 """Fields of cron as both EC2 Auto Scaling and Kubernetes take them (botocore 1.44.5, autoscaling `Recurrence`;
 kubernetes.io, "CronJob"). Sunday is 0 alone: Kubernetes has no 7."""
 LOOKED_SECONDS: Final = 600
+IDLE_SECONDS: Final = 72 * 3600
 _SUBSCRIBE: Final = "Add `notifications: {emails: [...]}`."
 _PART: Final = re.compile(r"^(?:\*|(\w+)(?:-(\w+))?)(?:/(\d+))?$")
 
@@ -233,8 +234,9 @@ def idle_gpus(_context: Context, cost: Cost, addons: Addons) -> Iterator[Problem
         fix = f"Add {', '.join(f'`{name}: {{}}`' for name in missing)} to addons, or remove idleGpus."
         yield Problem("cost.idleGpus", f"needs the add-ons {', '.join(missing)}", None, fix)
     for key, value in (("after", cost.idle_gpus.after), ("warning", cost.idle_gpus.warning)):
-        if seconds(value) < LOOKED_SECONDS:
-            yield Problem(f"cost.idleGpus.{key}", "must be at least 10m: GPUs are looked at so often", value, "Use 1h.")
+        if not LOOKED_SECONDS <= seconds(value) <= IDLE_SECONDS:
+            rule = "must be at least 10m, as often as GPUs are looked at, and at most 72h, a weekend"
+            yield Problem(f"cost.idleGpus.{key}", rule, value, "Use 1h.")
 
 
 def _use_fits(path: str, use: PoolUse, pool: Pool) -> Iterator[Problem]:

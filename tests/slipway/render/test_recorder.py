@@ -3,9 +3,11 @@
 import asyncio
 import gc
 import os
+import socket
 import subprocess
 import sys
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
 import pulumi
@@ -199,6 +201,15 @@ def reads() -> None:
     Thing("thing", pulumi.ResourceOptions(provider=Toy(), id="there-already"), text="a")
 
 
+def starts_a_process() -> None:
+    with suppress(RenderError):
+        subprocess.run([sys.executable, "-c", ""], check=True)
+
+
+def connects() -> None:
+    socket.create_connection(("127.0.0.1", 9), timeout=1)
+
+
 def twice() -> None:
     toy = pulumi.ResourceOptions(provider=Toy())
     Thing("thing", toy, text="a")
@@ -226,9 +237,11 @@ class Remote(pulumi.ComponentResource):
         (reads, ["thing", "can't read existing resources"]),
         (twice, ["toy:index:Thing::thing", "two resources"]),
         (Remote, ["toy:index:Remote::remote", "plugin"]),
+        (starts_a_process, ["subprocess.Popen"]),
+        (connects, ["socket."]),
     ],
 )
-def test_requests_that_need_a_cloud_are_refused_with_the_resource(
+def test_what_needs_a_cloud_or_another_program_is_refused_by_its_name(
     program: Callable[[], None], words: list[str]
 ) -> None:
     with pytest.raises(RenderError) as caught:

@@ -34,6 +34,8 @@ def run(out: Path, *arguments: str) -> tuple[str, str]:
 
 def test_two_runs_write_the_same_bytes_and_keep_other_files(tmp_path: Path) -> None:
     (tmp_path / "kept.txt").write_text("mine")
+    (tmp_path / "second").mkdir()
+    (tmp_path / "second" / "index.html").symlink_to(tmp_path / "kept.txt")
     assert run(tmp_path) == run(tmp_path / "second")
     assert (tmp_path / "kept.txt").read_text() == "mine"
 

@@ -91,6 +91,7 @@ def test_a_rule_that_does_not_deny_refuses_nothing() -> None:
         (deployment(spec(volumes=[{"name": "tmp"}])), False),  # an emptyDir
         (job(spec(nodeSelector=None)), False),
         ({**job(), "metadata": {"name": "it", "labels": None}}, False),  # Kueue adds its queue
+        ({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"generateName": "it-"}, "data": {}}, False),  # a name
     ],
 )
 def test_defaults_come_before_rules(manifest: Object, refused: bool) -> None:
