@@ -120,7 +120,7 @@ class Parser(argparse.ArgumentParser):
             given, words = match["given"], [word.strip(" '") for word in match["known"].split(",")]
         elif match := _UNKNOWN.search(message):
             given, words = match["given"], sorted(self._option_string_actions)
-        near = difflib.get_close_matches(given, words, n=1)
+        near = difflib.get_close_matches(given, words, n=1, cutoff=0.75)
         super().error(f"{message.partition(' (choose from')[0]}; did you mean {near[0]}?" if near else message)
 
 
