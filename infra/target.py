@@ -74,7 +74,7 @@ def target_of(platform: Platform, *, namespace: str) -> Target:
                 env={tracking.VARIABLE: tracking.address(name)} if platform.addons.has(Mlflow) else {},
             )
     known = sorted(each for name, team in platform.teams.items() for each in team.namespaces_of(name))
-    fix = f"Use one of {', '.join(known)}, or add a team to the stack file."
+    fix = f"Name one (`-n` of a command): {', '.join(known)}; or add a team to the stack file."
     raise ConfigurationError([Problem("namespace", "it must be a namespace of a team", namespace, fix)], "target")
 
 

@@ -100,13 +100,15 @@ class Parser(argparse.ArgumentParser):
 
     def _options_last(self, arguments: Sequence[str]) -> list[str]:
         """The same arguments, options with their values behind the others."""
-        words, options, value = list[str](), list[str](), False
+        words, options, value, known = list[str](), list[str](), False, self._option_string_actions
         for word in arguments:
-            isolated = value or (word.startswith("-") and word != "-")
-            (options if isolated else words).append(word)
+            option = _OPTION.match(word)
+            (options if value or option else words).append(word)
             # Of an option that is abbreviated as well.
-            named = (action.nargs for name, action in self._option_string_actions.items() if name.startswith(word))
-            value = not value and isolated and any(nargs != 0 for nargs in named)
+            named = [action.nargs for name, action in known.items() if option and name.startswith(option[0])]
+            if option and not named:  # before what its value, taken for an argument, would be refused for
+                self.error(f"unrecognized arguments: {word}")
+            value = option is not None and option[0] == word and any(nargs != 0 for nargs in named)
         return words + options
 
     def error(self, message: str) -> NoReturn:
@@ -118,11 +120,12 @@ class Parser(argparse.ArgumentParser):
             given, words = match["given"], [word.strip(" '") for word in match["known"].split(",")]
         elif match := _UNKNOWN.search(message):
             given, words = match["given"], sorted(self._option_string_actions)
-        near = difflib.get_close_matches(given, words, n=1)
+        near = difflib.get_close_matches(given, words, n=1, cutoff=0.75)
         super().error(f"{message.partition(' (choose from')[0]}; did you mean {near[0]}?" if near else message)
 
 
 _CHOICE: Final = re.compile(r"invalid choice: '(?P<given>[^']*)' \(choose from (?P<known>.*)\)$")
+_OPTION: Final = re.compile(r"--[^=\s]+|-[a-zA-Z]")
 _NO_STACK: Final = re.compile("argument.* required:.*(STACK|--stack)|one of the arguments STACK .*required")
 _UNKNOWN: Final = re.compile(r"unrecognized arguments: (?P<given>-[^ =]*)")
 """Texts of argparse, with and without quotes around choices (Python 3.11 to 3.13)."""

@@ -39,14 +39,14 @@ def _lines(result: Result, other: Result | None) -> Iterator[str]:
     for one in result.longest[:_SHOWN]:
         ended = "" if one.started else ", and still waits"
         said = one.why or one.message or "its nodes had to start"
-        yield _short(f"  {duration(one.waited)}{ended}: {one.job} ({one.team}, {one.gpus:g} GPUs)")
-        yield _short(f"    {said}")
+        yield _short(f"  {duration(one.waited)}{ended}: {one.job} ({one.team}, GPUs: {one.gpus:g})")
+        yield from textwrap.wrap(said, WIDTH, initial_indent="    ", subsequent_indent="    ", max_lines=3)
     notes = list(_notes(result))
     if notes:
         yield ""
     yield from map(_short, notes[:_SHOWN])
     if len(notes) > _SHOWN:
-        yield f"{len(notes) - _SHOWN} more notes: --out has them"
+        yield f"notes left out here: {len(notes) - _SHOWN}; --out has them"
 
 
 def _notes(result: Result) -> Iterator[str]:

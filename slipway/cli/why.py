@@ -123,8 +123,8 @@ def _print(answers: Sequence[Answer], out: TextIO, *, verbose: bool) -> None:
     common = [one for one in answers[0].unread if all(one in each.unread for each in answers)]
     own = [replace(each, unread=[one for one in each.unread if one not in common]) for each in answers]
     print("\n\n".join(each.text(columns, 0 if verbose else MOST) for each in own), file=out)
-    for one in common:
-        print(f"  not read: {one}" if not columns else fill(f"  not read: {one}", columns), file=out)
+    for one in (f"  not read: {each}" for each in common):
+        print(fill(one, columns, subsequent_indent="    ") if columns else one, file=out)
 
 
 def _text(what: str) -> str | None:
@@ -185,10 +185,7 @@ def _place(options: argparse.Namespace, *, required: bool) -> Place:
             return Place(wanted[0].client(), namespace or wanted[0].namespace, platform)
         if platform is not None:
             return Place(cluster.of_aws(platform), namespace, platform)
-        refuse(
-            "there is no kubeconfig: name a stack with --stack, set KUBECONFIG, or ask a cluster in the sandbox with "
-            "`slipway why NAME|FILE --sandbox`"
-        )
+        refuse("there is no kubeconfig: name a stack with --stack, set KUBECONFIG, or ask the sandbox with --sandbox")
     except SlipwayError as error:
         if required or platform is None or error.exit_code == EXIT_REFUSED:
             raise

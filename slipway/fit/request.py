@@ -106,7 +106,7 @@ def _named_problems(shape: Shape) -> Iterator[Problem]:
         yield Problem("--config", "can't be combined with --model", shape.config, "Omit one of them")
     if name is not None and name not in architectures():
         close = get_close_matches(name.lower(), architectures(), n=3)
-        fix = f"Did you mean {' or '.join(close)}?" if close else f"Choose from {', '.join(architectures())}"
+        fix = f"Did you mean {' or '.join(close)}?" if close else f"Choose from {', '.join(architectures())}."
         yield Problem("--model", "must be a model of the catalog", name, f"{fix} For another model, use --config")
 
 

@@ -156,7 +156,7 @@ def _findings(report: Report) -> Iterator[str]:
         for one, case in cases:
             kept = new.get(one.rule, replace(one, cases=()))
             new[one.rule] = replace(kept, cases=(*kept.cases, case))
-        before = f"{mandatory + advisory - len(cases)} as before, {mandatory} of all mandatory"
+        before = f"{mandatory + advisory - len(cases)} as before; {mandatory} mandatory in all"
         head = f"{counted(len(cases), 'new finding')}, {len(effects.gone)} gone, {before}"
         yield f"**Policies: {head}**" if cases else f"Policies: {head}"
         lines = [_finding(one) for one in new.values()]

@@ -18,7 +18,7 @@ from tools.site.record import RECORDING
 from tools.site.terminal import terminal
 
 FOLDER: Final = ROOT / "docs" / "images"
-RUN_MINUTES: Final = 4  # `make up` of stack dev with all charts, binaries there (2 cores, 2026-11-27)
+RUN_MINUTES: Final = 1.5  # `make up` of stack dev with all charts, binaries there: 86 s (2 quiet cores, 2026-11)
 DRAWN: Final = 6  # nodes of a pool that are drawn; a larger pool says how many more it may have
 
 

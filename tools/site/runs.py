@@ -51,7 +51,8 @@ def runs() -> str:
     return (
         f"The first `make up` takes {once}: Go builds what is missing of Pulumi's engine, Kubernetes' servers,\n"
         f"the AWS provider, KWOK and Helm, then controllers behind it, {building.about(building.minutes(queue))}:\n"
-        f"{', '.join(queue)}. Jobs in queues wait for the first. Later runs take {RUN_MINUTES} min."
+        f"{', '.join(queue)}. Jobs in queues wait for the first.\n"
+        f"Later runs take {RUN_MINUTES} min on a quiet machine."
     )
 
 

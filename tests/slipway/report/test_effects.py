@@ -89,7 +89,7 @@ def test_the_comment_begins_with_what_changes_for_whom_and_has_new_findings_only
         "- **team vision**: quota of `x/a`, 3 → 4",
     ]  # fmt: skip
     as_before = sum(len(each.cases) for each in report.evaluation.findings) - 1
-    assert f"**Policies: 1 new finding, 1 gone, {as_before} as before, 0 of all mandatory**" in lines
+    assert f"**Policies: 1 new finding, 1 gone, {as_before} as before; 0 mandatory in all**" in lines
     assert [line.partition(":")[0] for line in lines if line.startswith(("- advisory", "- gone"))] == [
         f"- advisory `{rule}` on `{name}`", "- gone"
     ]  # fmt: skip
