@@ -82,7 +82,10 @@ def install() -> None:
     _property(Subnet, "available_ip_address_count", _addresses)
     _property(Subnet, "ipv6_cidr_block_association_set", _of_states)
     _around(SecurityGroupRule, "__init__", _of_every_port)
-    _property(Queue, "attributes", _with_allowed)
+    queue: Any = Queue
+    # Which queues may have this one for their dead letters, which moto doesn't tell.
+    queue.redrive_allow_policy = None
+    queue.BASE_ATTRIBUTES = [*dict.fromkeys((*Queue.BASE_ATTRIBUTES, "RedriveAllowPolicy"))]
     _around(Queue, "_set_attributes", _with_policy)
     _around(TaggedEC2Resource, "get_filter_value", _by_member)
     rule: Any = SecurityGroupRule
@@ -303,12 +306,6 @@ def _of_every_port(original: Callable[..., Any], _: Any, *args: Any, **more: Any
     """Of a protocol without ports, such as ESP, they are -1 (EC2 API Reference, IpPermission): moto fails at none."""
     backend, protocol, group, *ports = args[:5]
     original(backend, protocol, group, *(-1 if one is None else one for one in ports), *args[5:], **more)
-
-
-def _with_allowed(original: Any, queue: Any) -> dict[str, Any]:
-    """Which queues may have this one for their dead letters, which moto doesn't tell."""
-    allowed = getattr(queue, "redrive_allow_policy", None)
-    return {**original(queue), **({"RedriveAllowPolicy": allowed} if allowed else {})}
 
 
 def _with_policy(original: Callable[..., Any], queue: Any, attributes: Any, *args: Any) -> None:

@@ -204,14 +204,14 @@ def _matched(
     left = dict.fromkeys(names)
     later = []
     for key in fields:
-        name = snake(key)
+        name = renamed[key] if renamed.get(key) in left else snake(key)
         if name in left:
             del left[name]
             yield key, name
         else:
             later.append(key)
     for key in later:
-        found = next((one for one in left if _words(one) == _words(key) or one == renamed.get(key)), None)
+        found = next((one for one in left if _words(one) == _words(key)), None)
         if found is not None:
             del left[found]
             yield key, found
