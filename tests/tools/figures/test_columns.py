@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 
+from slipway.replay.plan import Plan
 from spec.pools.keys import GPU
+from spec.settings import Platform
 from tests.slipway.conftest import binary
 from tests.slipway.replay import examples
 from tests.support.generated import FIGURES, check_part
@@ -16,15 +19,18 @@ from tools.figures.__main__ import CHECK_SEEDS, MEASURED, PAGE, PARTS
 from tools.figures.filling import FILLED, WHOLE, arrivals, filled, milli
 from tools.figures.filling import PARTS as PARTS_OF_GPUS
 from tools.figures.outcome import Outcome, Paid, Watch, figures
-from tools.figures.plain import plain
+from tools.figures.plain import fifo, plain
 from tools.figures.table import tables
 
 __all__ = ["binary"]
 
 
-def test_eks_with_karpenter_gives_whole_gpus_on_demand_without_limits() -> None:
+@pytest.mark.parametrize("baseline", [plain, fifo])
+def test_a_baseline_gives_whole_gpus_at_the_ceilings_and_prices_of_the_stack(
+    baseline: Callable[[Plan, Platform], Plan],
+) -> None:
     shipped = examples.planned()
-    found = plain(shipped, platform_of("dev"))
+    found = baseline(shipped, platform_of("dev"))
     jobs = {found.jobs[one["name"]].job.name: one for one in found.document["jobs"]}
     # A quarter of a GPU on the stack: a time-sliced L4.
     notebook = jobs["notebook"]["podSets"][0]
@@ -34,9 +40,12 @@ def test_eks_with_karpenter_gives_whole_gpus_on_demand_without_limits() -> None:
     # As on the stack, which has no GPU with the memory of a B200.
     assert "huge" not in jobs
     assert [one["name"] for one in found.document["jobs"]] == [one["name"] for one in shipped.document["jobs"]]
-    for pool in found.document["pools"]:
-        assert (pool["max"], pool["limits"], pool["min"]) == (None, {}, 0)
-        assert {one["capacityType"] for one in pool["offerings"]} == {"on-demand"}
+    most = {"cpu": 6, "a100": 1, "h100": 2, "gpu-spot": 4}
+    assert {pool["name"]: pool["max"] for pool in found.document["pools"]} == most
+    for pool, own in zip(found.document["pools"], shipped.document["pools"], strict=True):
+        assert (pool["limits"], pool["min"]) == ({}, 0)
+        prices = [{(one["instanceType"], one["usdPerHour"]) for one in of["offerings"]} for of in (pool, own)]
+        assert prices[0] == prices[1]
     (spot,) = (one for one in found.document["pools"] if one["name"] == "gpu-spot")
     assert {one["allocatable"][GPU] for one in spot["offerings"]} == {"1"}
     (a100,) = (one for one in found.document["pools"] if one["name"] == "a100")
