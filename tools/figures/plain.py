@@ -1,7 +1,7 @@
 """Two baselines as plans for the same engine: a default EKS cluster with Karpenter, and FIFO with backfill.
 
-Every pod gets whole GPUs on nodes of its pool's instance types, as the stack buys them and as many as it may have: no
-shares, no MIG, no teams, no priorities. One queue admits everything, or what these nodes hold, and gangs as a whole.
+Every pod gets whole GPUs on nodes of its pool's instance types, as the stack buys them: no shares, no MIG, no teams, no
+priorities. One queue admits everything, and pools have no limit; or it has the quota of the stack's nodes.
 """
 
 from __future__ import annotations
@@ -31,12 +31,12 @@ ENOUGH: Final = {CPU: "1000000000", MEMORY: "1Ei", GPU: "1000000000"}  # a quota
 
 def plain(plan: Plan, platform: Platform) -> Plan:
     """The jobs of a plan on a cluster with Karpenter; those that the stack can't run are left out there and here."""
-    return _alone(plan, platform, {}, lambda _: ENOUGH)
+    return _alone(plan, platform, {}, lambda _: ENOUGH, limited=False)
 
 
 def fifo(plan: Plan, platform: Platform) -> Plan:
     """The same behind one queue with the quota of all nodes, and with the stack's patience for gangs."""
-    return _alone(plan, platform, plan.document["kueue"]["configuration"], _quota)
+    return _alone(plan, platform, plan.document["kueue"]["configuration"], _quota, limited=True)
 
 
 def _quota(place: Place) -> dict[str, str]:
@@ -46,7 +46,12 @@ def _quota(place: Place) -> dict[str, str]:
 
 
 def _alone(
-    plan: Plan, platform: Platform, configuration: Mapping[str, Any], quota: Callable[[Place], Mapping[str, str]]
+    plan: Plan,
+    platform: Platform,
+    configuration: Mapping[str, Any],
+    quota: Callable[[Place], Mapping[str, str]],
+    *,
+    limited: bool,
 ) -> Plan:
     places = tuple(_place(one) for one in plan.places)
     by_name = {one.name: one for one in places}
@@ -59,7 +64,7 @@ def _alone(
             "objects": list(everything({one.name: (one.spec.node_selector, quota(one)) for one in places})),
         },
         "cluster": {"objects": [], "scheduler": scheduler_configuration({})},
-        "pools": [_pool(shapes[one.name], one, platform) for one in places],
+        "pools": [_pool(shapes[one.name], one, platform, limited=limited) for one in places],
         "jobs": [_document(one, jobs[str(one["name"])]) for one in plan.document["jobs"]],
     }
     return replace(plan, document=document, jobs=jobs, places=places, pools={one.name: one.spec for one in places})
@@ -92,16 +97,16 @@ def _place(place: Place) -> Place:
     return replace(place, spec=whole(place.spec), parts=((GPU, Fraction(1)),) if place.parts else (), topology=False)
 
 
-def _pool(pool: Mapping[str, Any], place: Place, platform: Platform) -> dict[str, Any]:
+def _pool(pool: Mapping[str, Any], place: Place, platform: Platform, *, limited: bool) -> dict[str, Any]:
     own = {"launchSeconds": launch_seconds(place.spec), "offerings": list(offerings(place.spec, platform))}
-    if pool["scaler"] == "static":  # paid for already
+    if pool["scaler"] == "static" and limited:  # paid for already
         return {**pool, **own}
     return {
         **pool,
         **own,
         "scaler": "karpenter",
         "min": 0,
-        "max": place.nodes,
+        "max": place.nodes if limited else None,
         "limits": {},
         "consolidateAfterSeconds": CONSOLIDATE_AFTER,
         "consolidationPolicy": "WhenEmptyOrUnderutilized",

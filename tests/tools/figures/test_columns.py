@@ -20,7 +20,7 @@ from tools.figures.filling import FILLED, WHOLE, arrivals, filled, milli
 from tools.figures.filling import PARTS as PARTS_OF_GPUS
 from tools.figures.outcome import Outcome, Paid, Watch, figures
 from tools.figures.plain import fifo, plain
-from tools.figures.table import tables
+from tools.figures.table import dominating, tables
 
 __all__ = ["binary"]
 
@@ -116,26 +116,40 @@ def test_a_job_that_was_given_up_waits_until_the_end() -> None:
     assert (found["givenUp"], found["usdPerGpuHour"], found["askedShare"]) == (1, 0, 0)
 
 
-def run(seed: int, usd: int, *cut: str) -> dict[str, Any]:
-    waits = {name: {"median": 30, "p95": 3600} for name in ("all", "interactive", "training", "experiment")}
-    column = {
-        "jobs": 100, "finished": 90, "givenUp": 0, "waits": waits, "allocatedShare": 0.5, "askedShare": 0.25,
-        "workGpuHours": 10.0, "preemptions": 1, "lostGpuHours": 2.0, "nodeHours": 3.0, "usdPerGpuHour": 4.0,
-    }  # fmt: skip
-    columns = {"static": {**column, "usd": 1000}, "plain": {**column, "usd": 800}, "shipped": {**column, "usd": usd}}
+def run(seed: int, price: float, *cut: str, plain_waits: float = 7200) -> dict[str, Any]:
+    def column(usd_per_hour: float, p95: float = 3600) -> dict[str, Any]:
+        waits = {name: {"median": 30, "p95": p95} for name in ("all", "interactive", "training", "experiment")}
+        return {
+            "givenUp": 0, "waits": waits, "allocatedShare": 0.5, "workGpuHours": 10.0, "lostGpuHours": 2.0, "usd": 50,
+            "usdPerGpuHour": usd_per_hour,
+        }  # fmt: skip
+
     return {
         "stack": "dev", "load": 0.7, "seed": seed, "jobs": 100, "days": 3.5, "cut": list(cut), "fleet": {"a100": seed},
-        "columns": columns, "decided": ["kueue: v1"], "measured": "2026-11-23",
+        "columns": {
+            "static": column(10), "plain": column(4, plain_waits), "fifo": column(6), "shipped": column(price),
+        },
+        "decided": ["kueue: v1"], "measured": "2026-11-23",
     }  # fmt: skip
 
 
 def test_a_table_has_ranges_over_seeds_and_says_what_was_cut() -> None:
-    said = tables({"runs": [run(3, 600, "shipped"), run(1, 500)]})
-    assert "**Stack dev, load 0.7**: 100 jobs, seeds 1, 3, measured on 2026-11-23." in said
-    assert "Seed 3 was cut: shipped stack after 3.5 days, and so are the other columns." in said
-    assert "| cost | $1,000 | $800 | $500 to $600 |" in said
-    assert "| cost, of that of the static fleet | 100 % | 80 % | 50 % to 60 % |" in said
-    assert "| nodes of the static fleet | a100 1 to 3 | | |" in said
+    said = tables({"runs": [run(3, 6, "shipped"), run(1, 5)]})
+    assert "**Stack dev**: 100 jobs, measured on 2026-11-23." in said
+    assert "Load 0.7, seed 3 was cut: shipped stack after 3.5 days, and so are the other rows." in said
+    assert (
+        "| 0.7: 1, 3 | static fleet of equal waits | $10.00 | 1 h | 1 h | 1 h | 0 | 10 | 2 | 50.0 % | $50 | 100 % |"
+        in said
+    )
+    assert "| 0.7: 1, 3 | shipped stack | $5.00 to $6.00 | 1 h |" in said
+    assert "| 50 % to 60 % |" in said
+
+
+def test_what_is_cheaper_and_no_slower_dominates() -> None:
+    assert dominating(run(1, 5)) == []  # Karpenter is cheaper and slower
+    assert dominating(run(1, 5, plain_waits=3600)) == ["plain"]
+    assert dominating(run(1, 7)) == ["fifo"]
+    assert dominating(run(1, 6)) == []
 
 
 @pytest.mark.parametrize("name", PARTS)
