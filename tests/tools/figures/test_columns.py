@@ -25,9 +25,9 @@ from tools.figures.table import dominating, tables
 __all__ = ["binary"]
 
 
-@pytest.mark.parametrize("baseline", [plain, fifo])
-def test_a_baseline_gives_whole_gpus_at_the_ceilings_and_prices_of_the_stack(
-    baseline: Callable[[Plan, Platform], Plan],
+@pytest.mark.parametrize(("baseline", "limited"), [(plain, False), (fifo, True)])
+def test_a_baseline_gives_whole_gpus_at_the_prices_of_the_stack(
+    baseline: Callable[[Plan, Platform], Plan], *, limited: bool
 ) -> None:
     shipped = examples.planned()
     found = baseline(shipped, platform_of("dev"))
@@ -40,7 +40,11 @@ def test_a_baseline_gives_whole_gpus_at_the_ceilings_and_prices_of_the_stack(
     # As on the stack, which has no GPU with the memory of a B200.
     assert "huge" not in jobs
     assert [one["name"] for one in found.document["jobs"]] == [one["name"] for one in shipped.document["jobs"]]
-    most = {"cpu": 6, "a100": 1, "h100": 2, "gpu-spot": 4}
+    most = (
+        {"cpu": 6, "a100": 1, "h100": 3, "gpu-spot": 4}
+        if limited
+        else dict.fromkeys(("cpu", "a100", "h100", "gpu-spot"))
+    )
     assert {pool["name"]: pool["max"] for pool in found.document["pools"]} == most
     for pool, own in zip(found.document["pools"], shipped.document["pools"], strict=True):
         assert (pool["limits"], pool["min"]) == ({}, 0)
@@ -52,6 +56,10 @@ def test_a_baseline_gives_whole_gpus_at_the_ceilings_and_prices_of_the_stack(
     assert {key: value for key, value in a100["offerings"][0]["allocatable"].items() if "nvidia" in key} == {GPU: "8"}
     kinds = [one["kind"] for one in found.document["kueue"]["objects"]]
     assert kinds.count("ClusterQueue") == 1
+    (queue,) = (one for one in found.document["kueue"]["objects"] if one["kind"] == "ClusterQueue")
+    of = {one["name"]: one["resources"] for one in queue["spec"]["resourceGroups"][0]["flavors"]}
+    quotas = {name: {one["name"]: one["nominalQuota"] for one in found}[GPU] for name, found in of.items()}
+    assert quotas["a100"] == ("8" if limited else "1000000000")
     assert "WorkloadPriorityClass" not in kinds
 
 
@@ -156,6 +164,11 @@ def test_what_is_cheaper_and_no_slower_dominates() -> None:
 def test_the_page_has_the_measured_figures(name: str) -> None:
     document = json.loads(MEASURED.read_text(encoding="utf-8"))
     check_part(PAGE, name, PARTS[name](document), FIGURES)
+
+
+def test_no_baseline_is_cheaper_and_no_slower_than_a_shipped_stack() -> None:
+    runs = json.loads(MEASURED.read_text(encoding="utf-8"))["runs"]
+    assert [one["stack"] for one in runs if dominating(one)] == []
 
 
 def test_published_figures_are_of_the_seeds_for_the_check() -> None:
