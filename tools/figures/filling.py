@@ -23,7 +23,7 @@ from spec.catalog.kubernetes import scheduler_configuration
 from spec.clock import today
 from spec.pools.keys import GPU
 from spec.quantities import CPU, MEMORY
-from tools.figures.plain import NAMESPACE, QUEUE, everything
+from tools.figures.plain import ENOUGH, NAMESPACE, QUEUE, everything
 
 ARRIVED: Final = 1.3  # GPUs that the pods ask for, of those of the nodes: the paper's
 PAPER: Final = {"FGD": 0.954, "best fit": 0.931, "random": 0.879}  # GPUs allocated then, by the paper
@@ -98,7 +98,7 @@ def document(nodes: Sequence[Mapping[str, str]], pods: Sequence[Mapping[str, str
         "start": "2026-01-05T00:00:00Z",
         "until": float(len(pods) * _STEP),
         "maxWallSeconds": 3600,
-        "kueue": {"configuration": {}, "objects": list(everything({"openb": {}}))},
+        "kueue": {"configuration": {}, "objects": list(everything({"openb": ({}, ENOUGH)}))},
         "cluster": {"objects": [], "scheduler": scheduler_configuration(_FILLS if column == FILLED else {})},
         "pools": [pool],
         "jobs": [_job(number, one, column) for number, one in enumerate(pods)],

@@ -1,4 +1,4 @@
-"""The first baseline: a static fleet of whole on-demand nodes, first come, first served.
+"""The first baseline: a static fleet of whole nodes, first come, first served.
 
 A fleet for each pool: jobs name a GPU model, so that the pools don't compete. Nodes are paid for the whole time. Each
 pod gets whole GPUs of one node. The job that came first starts first: none overtakes it, even if it would fit. There is
@@ -8,7 +8,7 @@ no preemption.
 from __future__ import annotations
 
 import heapq
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import inf
 
@@ -23,6 +23,7 @@ class Request:
     duration: float  # seconds that it runs
     pods: int  # its pods, which start together
     each: tuple[int, ...]  # what each pod takes of a node: GPUs, or thousandths of a CPU and MiB of memory
+    kind: str = ""  # its class
 
 
 def starts(jobs: Sequence[Request], nodes: int, node: tuple[int, ...], until: float) -> list[float]:
@@ -71,14 +72,16 @@ def _place(job: Request, free: Sequence[tuple[int, ...]]) -> tuple[int, ...] | N
     return None
 
 
-def wait_p95(jobs: Sequence[Request], found: Sequence[float], until: float) -> float:
-    """The 95th percentile of waits; of a job that has not started, its wait until the end."""
-    waits = (min(start, until) - job.submitted for job, start in zip(jobs, found, strict=True))
+def wait_p95(jobs: Sequence[Request], found: Sequence[float], until: float, kind: str = "") -> float:
+    """The 95th percentile of waits of a class; of a job that has not started, its wait until the end."""
+    every = zip(jobs, found, strict=True)
+    waits = (min(start, until) - job.submitted for job, start in every if job.kind == kind)
     return percentile(sorted(waits), 95)
 
 
-def smallest(jobs: Sequence[Request], node: tuple[int, ...], target: float, until: float) -> int:
-    """The smallest number of nodes at which the 95th percentile of waits is at most the target; 0 without jobs.
+def smallest(jobs: Sequence[Request], node: tuple[int, ...], targets: Mapping[str, float], until: float) -> int:
+    """The smallest number of nodes at which the 95th percentile of waits of each class is at most its target; 0 without
+    jobs.
 
     Raises:
         ValueError: A pod of a job is larger than a node.
@@ -90,7 +93,8 @@ def smallest(jobs: Sequence[Request], node: tuple[int, ...], target: float, unti
         raise ValueError(msg)
 
     def enough(nodes: int) -> bool:
-        return wait_p95(jobs, starts(jobs, nodes, node, until), until) <= target
+        found = starts(jobs, nodes, node, until)
+        return all(wait_p95(jobs, found, until, kind) <= targets[kind] for kind in {job.kind for job in jobs})
 
     low, high = 0, 1
     while not enough(high):

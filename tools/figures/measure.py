@@ -1,4 +1,4 @@
-"""Replays one trace on a shipped stack and on the two baselines."""
+"""Replays one trace on a shipped stack and on the baselines."""
 
 from __future__ import annotations
 
@@ -22,10 +22,11 @@ from spec.quantities import CPU, MEMORY, parse
 from spec.settings import Platform
 from tools.figures.fleet import Request, smallest, starts
 from tools.figures.outcome import Outcome, Paid, Watch, figures
-from tools.figures.plain import on_demand, plain, whole_gpus
+from tools.figures.plain import fifo, plain, whole, whole_gpus
 
 STATIC: Final = "static"
 PLAIN: Final = "plain"
+FIFO: Final = "fifo"
 SHIPPED: Final = "shipped"
 _MIB: Final = 2**20
 
@@ -75,7 +76,9 @@ def measure(case: Case, of: Stack, source: Trace, limit: int, say: Callable[[str
     if watch.end < case.days * DAY:
         planned = replace(planned, document={**planned.document, "until": watch.end})
     other, other_watch, _ = _replayed(plain(planned, platform), say)
-    cut = {SHIPPED: watch.end < case.days * DAY, PLAIN: other_watch.end < watch.end}
+    queued, queued_watch, _ = _replayed(fifo(planned, platform), say)
+    ends = {PLAIN: other_watch.end, FIFO: queued_watch.end}
+    cut = {SHIPPED: watch.end < case.days * DAY, **{name: end < watch.end for name, end in ends.items()}}
     fleet, nodes = _static(planned, platform, watch.outcomes(), watch.end)
     return {
         "stack": case.stack,
@@ -86,7 +89,7 @@ def measure(case: Case, of: Stack, source: Trace, limit: int, say: Callable[[str
         "cut": [name for name, was in cut.items() if was],
         "decided": decided,
         "fleet": nodes,
-        "columns": {STATIC: fleet, PLAIN: other, SHIPPED: shipped},
+        "columns": {STATIC: fleet, PLAIN: other, FIFO: queued, SHIPPED: shipped},
     }
 
 
@@ -110,11 +113,12 @@ def _static(
     jobs: list[Outcome] = []
     nodes: dict[str, int] = {}
     paid = Paid(gpu_hours=0.0, allocated=0.0, usd=0.0, node_hours=0.0)
-    target = percentile(sorted(one.waited(end) for one in shipped), 95)
+    kinds = {one.kind for one in shipped}
+    targets = {kind: percentile(sorted(one.waited(end) for one in shipped if one.kind == kind), 95) for kind in kinds}
     for place in planned.places:
         size, price = _node(place, platform)
         requests, outcomes = _requests(planned, place, size, end)
-        nodes[place.name] = count = smallest(requests, size, target, end)
+        nodes[place.name] = count = smallest(requests, size, targets, end)
         used = 0.0
         for one, request, start in zip(outcomes, requests, starts(requests, count, size, end), strict=True):
             one.started = start
@@ -134,8 +138,8 @@ def _static(
 
 
 def _node(place: Place, platform: Platform) -> tuple[tuple[int, ...], float]:
-    """What a node of the fleet has, and its price: the cheapest type of the pool on demand."""
-    sold = min(offerings(on_demand(place.spec), platform), key=lambda one: float(one["usdPerHour"]))
+    """What a node of the fleet has, and its price: the cheapest type of the pool."""
+    sold = min(offerings(whole(place.spec), platform), key=lambda one: float(one["usdPerHour"]))
     if place.parts:
         return (place.spec.gpu_count,), float(sold["usdPerHour"])
     has = sold["allocatable"]
@@ -153,7 +157,9 @@ def _requests(planned: Plan, place: Place, node: tuple[int, ...], end: float) ->
         if not place.parts:
             each = (int(parse(fit.requests[CPU]) * 1000), int(parse(fit.requests[MEMORY]) / _MIB))
         each = tuple(min(pair) for pair in zip(each, node, strict=True))
-        requests.append(Request(submitted=job.submitted, duration=job.duration, pods=job.pods, each=each))
+        requests.append(
+            Request(submitted=job.submitted, duration=job.duration, pods=job.pods, each=each, kind=job.kind)
+        )
         outcomes.append(Outcome(kind=job.kind, pool=place.name, gpus=job.gpus, submitted=job.submitted))
     return requests, outcomes
 

@@ -4,14 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import groupby
+from operator import le
 from typing import Any, Final
 
 from slipway.replay.figures import dollars, duration, percent
-from tools.figures.measure import PLAIN, SHIPPED, STATIC, key
+from tools.figures.measure import FIFO, PLAIN, SHIPPED, STATIC, key
 from tools.figures.outcome import CLASSES
 
 Column = Mapping[str, Any]
-TITLES: Final = {STATIC: "static fleet", PLAIN: "EKS with Karpenter", SHIPPED: "shipped stack"}
+TITLES: Final = {
+    STATIC: "static fleet of equal waits",
+    PLAIN: "EKS with Karpenter",
+    FIFO: "FIFO with backfill",
+    SHIPPED: "shipped stack",
+}
 
 
 def _whole(value: float) -> str:
@@ -22,30 +28,22 @@ def _price(value: float) -> str:
     return f"${value:,.2f}"
 
 
-def _wait(kind: str, statistic: str) -> Callable[[Column], float]:
-    return lambda column: float(column["waits"][kind][statistic])
+def _wait(kind: str) -> Callable[[Column], float]:
+    return lambda column: float(column["waits"][kind]["p95"])
 
 
 def _of(name: str) -> Callable[[Column], float]:
     return lambda column: float(column[name])
 
 
-ROWS: Final[tuple[tuple[str, Callable[[Column], float], Callable[[float], str]], ...]] = (
-    ("jobs submitted", _of("jobs"), _whole),
-    ("jobs finished", _of("finished"), _whole),
-    ("jobs given up", _of("givenUp"), _whole),
-    ("wait, median", _wait("all", "median"), duration),
-    ("wait, 95th percentile", _wait("all", "p95"), duration),
-    *((f"wait of {kind}, median", _wait(kind, "median"), duration) for kind in CLASSES),
-    *((f"wait of {kind}, 95th percentile", _wait(kind, "p95"), duration) for kind in CLASSES),
-    ("GPUs allocated, of those paid for", _of("allocatedShare"), percent),
-    ("GPUs asked for, of those paid for", _of("askedShare"), percent),
-    ("GPU hours of work, without lost ones", _of("workGpuHours"), _whole),
-    ("preemptions", _of("preemptions"), _whole),
-    ("GPU hours lost", _of("lostGpuHours"), _whole),
-    ("node hours", _of("nodeHours"), _whole),
-    ("cost", _of("usd"), dollars),
-    ("cost of a GPU hour of work", _of("usdPerGpuHour"), _price),
+COLUMNS: Final[tuple[tuple[str, Callable[[Column], float], Callable[[float], str]], ...]] = (
+    ("a GPU hour of work", _of("usdPerGpuHour"), _price),
+    *((f"{kind} waits", _wait(kind), duration) for kind in CLASSES),
+    ("given up", _of("givenUp"), _whole),
+    ("GPU hours of work", _of("workGpuHours"), _whole),
+    ("lost", _of("lostGpuHours"), _whole),
+    ("GPUs allocated", _of("allocatedShare"), percent),
+    ("cost of nodes", _of("usd"), dollars),
 )
 
 
@@ -55,44 +53,50 @@ def spread(values: Sequence[float], show: Callable[[float], str]) -> str:
     return low if low == high else f"{low} to {high}"
 
 
+def dominating(run: Mapping[str, Any]) -> list[str]:
+    """Baselines whose GPU hour of work costs less than the shipped stack's, and where no class waits longer."""
+    at = [_of("usdPerGpuHour"), *map(_wait, CLASSES)]
+    own = [value(run["columns"][SHIPPED]) for value in at]
+    found = {name: [value(of) for value in at] for name, of in run["columns"].items() if name != SHIPPED}
+    return [name for name, of in found.items() if of[0] < own[0] and all(map(le, of[1:], own[1:]))]
+
+
 def tables(document: Mapping[str, Any]) -> str:
-    """The tables of all stacks and loads, as Markdown."""
+    """The tables of all stacks, as Markdown."""
     runs = sorted(document["runs"], key=key)
-    return "\n\n".join(
-        "\n".join(_table(list(group))) for _, group in groupby(runs, key=lambda one: (one["stack"], one["load"]))
-    )
+    return "\n\n".join("\n".join(_table(list(group))) for _, group in groupby(runs, key=lambda one: str(one["stack"])))
 
 
 def _table(runs: Sequence[Mapping[str, Any]]) -> Iterator[str]:
-    first = runs[0]
-    seeds = ", ".join(str(one["seed"]) for one in runs)
-    yield (
-        f"**Stack {first['stack']}, load {first['load']:g}**: {spread([one['jobs'] for one in runs], _whole)} jobs, "
-        f"seeds {seeds}, measured on {spread_text(one['measured'] for one in runs)}."
-    )
+    measured = spread_text(one["measured"] for one in runs)
+    jobs = spread([one["jobs"] for one in runs], _whole)
+    yield f"**Stack {runs[0]['stack']}**: {jobs} jobs, measured on {measured}."
     for run in runs:
         for name in run["cut"]:
-            yield f"Seed {run['seed']} was cut: {TITLES[name]} {_cut(name, run)}."
+            yield f"Load {run['load']:g}, seed {run['seed']} was cut: {TITLES[name]} {_cut(name, run)}."
     yield ""
-    yield "| | " + " | ".join(TITLES.values()) + " |"
-    yield "|---|" + "---:|" * len(TITLES)
-    for label, value, show in ROWS:
-        cells = (spread([value(one["columns"][name]) for one in runs], show) for name in TITLES)
-        yield f"| {label} | {' | '.join(cells)} |"
-    yield f"| cost, of that of the static fleet | 100 % | {' | '.join(_relative(runs, n) for n in (PLAIN, SHIPPED))} |"
-    nodes = sorted({pool for one in runs for pool in one["fleet"]})
-    fleet = "; ".join(f"{pool} {spread([one['fleet'].get(pool, 0) for one in runs], _whole)}" for pool in nodes)
-    yield f"| nodes of the static fleet | {fleet} | | |"
+    yield f"| load, seeds | | {' | '.join(label for label, _, _ in COLUMNS)} | of the fleet's |"
+    yield "|---|---|" + "---:|" * (len(COLUMNS) + 1)
+    for load, group in groupby(runs, key=lambda one: float(one["load"])):
+        of = list(group)
+        for name, title in ((name, title) for name, title in TITLES.items() if name in of[0]["columns"]):
+            cells = [spread([value(one["columns"][name]) for one in of], show) for _, value, show in COLUMNS]
+            first = f"{load:g}: {', '.join(str(one['seed']) for one in of)}"
+            yield f"| {first} | {title} | {' | '.join(cells)} | {_relative(of, name)} |"
 
 
 def _relative(runs: Sequence[Mapping[str, Any]], name: str) -> str:
-    shares = [one["columns"][name]["usd"] / one["columns"][STATIC]["usd"] for one in runs]
-    return spread(shares, lambda share: f"{100 * share:.0f} %")
+    price = _of("usdPerGpuHour")
+    return spread([price(one["columns"][name]) / price(one["columns"][STATIC]) for one in runs], _rounded)
+
+
+def _rounded(share: float) -> str:
+    return f"{100 * share:.0f} %"
 
 
 def _cut(name: str, run: Mapping[str, Any]) -> str:
     days = f"after {run['days']:g} days"
-    return f"{days}, and so are the other columns" if name == SHIPPED else "before the others ended"
+    return f"{days}, and so are the other rows" if name == SHIPPED else "before the others ended"
 
 
 def spread_text(values: Iterator[str]) -> str:
@@ -144,4 +148,4 @@ def windows(document: Mapping[str, Any]) -> str:
 def text(document: Mapping[str, Any]) -> str:
     """The generated part of the page."""
     parts = "\n".join(f"- {line}" for line in decided(document))
-    return f"{tables(document)}\n\nWhat decided, in the two columns that were replayed:\n\n{parts}"
+    return f"{tables(document)}\n\nWhat decided, in what was replayed:\n\n{parts}"

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 
+from slipway.replay.plan import Plan
 from spec.pools.keys import GPU
+from spec.settings import Platform
 from tests.slipway.conftest import binary
 from tests.slipway.replay import examples
 from tests.support.generated import FIGURES, check_part
@@ -16,15 +19,18 @@ from tools.figures.__main__ import CHECK_SEEDS, MEASURED, PAGE, PARTS
 from tools.figures.filling import FILLED, WHOLE, arrivals, filled, milli
 from tools.figures.filling import PARTS as PARTS_OF_GPUS
 from tools.figures.outcome import Outcome, Paid, Watch, figures
-from tools.figures.plain import plain
-from tools.figures.table import tables
+from tools.figures.plain import fifo, plain
+from tools.figures.table import dominating, tables
 
 __all__ = ["binary"]
 
 
-def test_eks_with_karpenter_gives_whole_gpus_on_demand_without_limits() -> None:
+@pytest.mark.parametrize(("baseline", "limited"), [(plain, False), (fifo, True)])
+def test_a_baseline_gives_whole_gpus_at_the_prices_of_the_stack(
+    baseline: Callable[[Plan, Platform], Plan], *, limited: bool
+) -> None:
     shipped = examples.planned()
-    found = plain(shipped, platform_of("dev"))
+    found = baseline(shipped, platform_of("dev"))
     jobs = {found.jobs[one["name"]].job.name: one for one in found.document["jobs"]}
     # A quarter of a GPU on the stack: a time-sliced L4.
     notebook = jobs["notebook"]["podSets"][0]
@@ -34,15 +40,26 @@ def test_eks_with_karpenter_gives_whole_gpus_on_demand_without_limits() -> None:
     # As on the stack, which has no GPU with the memory of a B200.
     assert "huge" not in jobs
     assert [one["name"] for one in found.document["jobs"]] == [one["name"] for one in shipped.document["jobs"]]
-    for pool in found.document["pools"]:
-        assert (pool["max"], pool["limits"], pool["min"]) == (None, {}, 0)
-        assert {one["capacityType"] for one in pool["offerings"]} == {"on-demand"}
+    most = (
+        {"cpu": 6, "a100": 1, "h100": 3, "gpu-spot": 4}
+        if limited
+        else dict.fromkeys(("cpu", "a100", "h100", "gpu-spot"))
+    )
+    assert {pool["name"]: pool["max"] for pool in found.document["pools"]} == most
+    for pool, own in zip(found.document["pools"], shipped.document["pools"], strict=True):
+        assert (pool["limits"], pool["min"]) == ({}, 0)
+        prices = [{(one["instanceType"], one["usdPerHour"]) for one in of["offerings"]} for of in (pool, own)]
+        assert prices[0] == prices[1]
     (spot,) = (one for one in found.document["pools"] if one["name"] == "gpu-spot")
     assert {one["allocatable"][GPU] for one in spot["offerings"]} == {"1"}
     (a100,) = (one for one in found.document["pools"] if one["name"] == "a100")
     assert {key: value for key, value in a100["offerings"][0]["allocatable"].items() if "nvidia" in key} == {GPU: "8"}
     kinds = [one["kind"] for one in found.document["kueue"]["objects"]]
     assert kinds.count("ClusterQueue") == 1
+    (queue,) = (one for one in found.document["kueue"]["objects"] if one["kind"] == "ClusterQueue")
+    of = {one["name"]: one["resources"] for one in queue["spec"]["resourceGroups"][0]["flavors"]}
+    quotas = {name: {one["name"]: one["nominalQuota"] for one in found}[GPU] for name, found in of.items()}
+    assert quotas["a100"] == ("8" if limited else "1000000000")
     assert "WorkloadPriorityClass" not in kinds
 
 
@@ -107,32 +124,51 @@ def test_a_job_that_was_given_up_waits_until_the_end() -> None:
     assert (found["givenUp"], found["usdPerGpuHour"], found["askedShare"]) == (1, 0, 0)
 
 
-def run(seed: int, usd: int, *cut: str) -> dict[str, Any]:
-    waits = {name: {"median": 30, "p95": 3600} for name in ("all", "interactive", "training", "experiment")}
-    column = {
-        "jobs": 100, "finished": 90, "givenUp": 0, "waits": waits, "allocatedShare": 0.5, "askedShare": 0.25,
-        "workGpuHours": 10.0, "preemptions": 1, "lostGpuHours": 2.0, "nodeHours": 3.0, "usdPerGpuHour": 4.0,
-    }  # fmt: skip
-    columns = {"static": {**column, "usd": 1000}, "plain": {**column, "usd": 800}, "shipped": {**column, "usd": usd}}
+def run(seed: int, price: float, *cut: str, plain_waits: float = 7200) -> dict[str, Any]:
+    def column(usd_per_hour: float, p95: float = 3600) -> dict[str, Any]:
+        waits = {name: {"median": 30, "p95": p95} for name in ("all", "interactive", "training", "experiment")}
+        return {
+            "givenUp": 0, "waits": waits, "allocatedShare": 0.5, "workGpuHours": 10.0, "lostGpuHours": 2.0, "usd": 50,
+            "usdPerGpuHour": usd_per_hour,
+        }  # fmt: skip
+
     return {
         "stack": "dev", "load": 0.7, "seed": seed, "jobs": 100, "days": 3.5, "cut": list(cut), "fleet": {"a100": seed},
-        "columns": columns, "decided": ["kueue: v1"], "measured": "2026-11-23",
+        "columns": {
+            "static": column(10), "plain": column(4, plain_waits), "fifo": column(6), "shipped": column(price),
+        },
+        "decided": ["kueue: v1"], "measured": "2026-11-23",
     }  # fmt: skip
 
 
 def test_a_table_has_ranges_over_seeds_and_says_what_was_cut() -> None:
-    said = tables({"runs": [run(3, 600, "shipped"), run(1, 500)]})
-    assert "**Stack dev, load 0.7**: 100 jobs, seeds 1, 3, measured on 2026-11-23." in said
-    assert "Seed 3 was cut: shipped stack after 3.5 days, and so are the other columns." in said
-    assert "| cost | $1,000 | $800 | $500 to $600 |" in said
-    assert "| cost, of that of the static fleet | 100 % | 80 % | 50 % to 60 % |" in said
-    assert "| nodes of the static fleet | a100 1 to 3 | | |" in said
+    said = tables({"runs": [run(3, 6, "shipped"), run(1, 5)]})
+    assert "**Stack dev**: 100 jobs, measured on 2026-11-23." in said
+    assert "Load 0.7, seed 3 was cut: shipped stack after 3.5 days, and so are the other rows." in said
+    assert (
+        "| 0.7: 1, 3 | static fleet of equal waits | $10.00 | 1 h | 1 h | 1 h | 0 | 10 | 2 | 50.0 % | $50 | 100 % |"
+        in said
+    )
+    assert "| 0.7: 1, 3 | shipped stack | $5.00 to $6.00 | 1 h |" in said
+    assert "| 50 % to 60 % |" in said
+
+
+def test_what_is_cheaper_and_no_slower_dominates() -> None:
+    assert dominating(run(1, 5)) == []  # Karpenter is cheaper and slower
+    assert dominating(run(1, 5, plain_waits=3600)) == ["plain"]
+    assert dominating(run(1, 7)) == ["fifo"]
+    assert dominating(run(1, 6)) == []
 
 
 @pytest.mark.parametrize("name", PARTS)
 def test_the_page_has_the_measured_figures(name: str) -> None:
     document = json.loads(MEASURED.read_text(encoding="utf-8"))
     check_part(PAGE, name, PARTS[name](document), FIGURES)
+
+
+def test_no_baseline_is_cheaper_and_no_slower_than_a_shipped_stack() -> None:
+    runs = json.loads(MEASURED.read_text(encoding="utf-8"))["runs"]
+    assert [one["stack"] for one in runs if dominating(one)] == []
 
 
 def test_published_figures_are_of_the_seeds_for_the_check() -> None:

@@ -12,8 +12,8 @@ NODE = (8,)
 WEEK = 604_800.0
 
 
-def job(submitted: float, duration: float, gpus: int, pods: int = 1) -> Request:
-    return Request(submitted=submitted, duration=duration, pods=pods, each=(gpus,))
+def job(submitted: float, duration: float, gpus: int, pods: int = 1, kind: str = "") -> Request:
+    return Request(submitted=submitted, duration=duration, pods=pods, each=(gpus,), kind=kind)
 
 
 @pytest.mark.parametrize(
@@ -45,13 +45,19 @@ def test_a_wait_lasts_until_the_end_at_most() -> None:
 @pytest.mark.parametrize(("target", "nodes"), [(0.0, 3), (99.0, 3), (100.0, 2), (200.0, 1)])
 def test_the_smallest_fleet_for_a_wait(target: float, nodes: int) -> None:
     # Three whole nodes at once: on two nodes the last one waits 100 s, on one node 200 s.
-    assert smallest([job(0, 100, 8)] * 3, NODE, target, WEEK) == nodes
+    assert smallest([job(0, 100, 8)] * 3, NODE, {"": target}, WEEK) == nodes
+
+
+@pytest.mark.parametrize(("training", "nodes"), [(100.0, 2), (99.0, 3)])
+def test_no_class_waits_longer_than_its_own_target(training: float, nodes: int) -> None:
+    jobs = [*[job(0, 100, 8, kind="experiment")] * 2, job(0, 100, 8, kind="training")]
+    assert smallest(jobs, NODE, {"experiment": 0.0, "training": training}, WEEK) == nodes
 
 
 def test_without_jobs_there_is_no_fleet() -> None:
-    assert smallest([], NODE, 0.0, WEEK) == 0
+    assert smallest([], NODE, {}, WEEK) == 0
 
 
 def test_a_pod_that_no_node_holds_is_refused() -> None:
     with pytest.raises(ValueError, match="larger than a node"):
-        smallest([job(0, 1, 9)], NODE, 0.0, WEEK)
+        smallest([job(0, 1, 9)], NODE, {"": 0.0}, WEEK)
