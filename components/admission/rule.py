@@ -19,19 +19,12 @@ class Kind:
 
 @dataclass(frozen=True, kw_only=True)
 class Message:
-    """The error message: what is wrong, the value, the fix.
+    """The error message: what is wrong, the value, the fix."""
 
-    Attributes:
-        wrong: Beginning of the sentence.
-        found: CEL expression of the offending value, a string; empty if the message has none.
-        shown: Placeholder of the value in the docs.
-        fix: The rest.
-    """
-
-    wrong: str
-    found: str = ""
-    shown: str = ""
-    fix: str
+    wrong: str  # beginning of the sentence
+    found: str = ""  # CEL expression of the offending value, a string; empty if the message has none
+    shown: str = ""  # placeholder of the value in the docs
+    fix: str  # the rest
 
     @property
     def text(self) -> str:
@@ -46,68 +39,44 @@ class Fill:
 
     All texts but paths are CEL expressions of `s`, which holds the field, of the pod template `t` where that is its
     metadata or its annotations, and of what the rule's expressions see.
-
-    Attributes:
-        paths: Where the holders are, by kind: `spec.replicatedJobs[].template.spec`; `[]` is each item of a list, `{}`
-            each value of a map, and a last part with `+` is created if it is absent.
-        field: Name of the field.
-        value: What an absent field gets, or what is appended to a list.
-        when: Whether it is filled in where it is absent.
-        wrong: Whether a value that the user set has to be replaced. Only a file is: the API server never does it.
-        right: What replaces it, `null` to remove it; `value` if empty.
-        removes: Names of fields of `s` that have to go, a list; the field is filled in if there are any. Only a file is
-            changed so.
-        appends: Whether the field is a list that grows by `value`, which may be empty.
-        of_server: Whether the API server fills it in as well.
     """
 
     paths: Mapping[str, Sequence[str]]
-    field: str = ""
-    value: str = ""
-    when: str = "true"
+    """Where the holders are, by kind: `spec.replicatedJobs[].template.spec`; `[]` is each item of a list, `{}` each
+    value of a map, and a last part with `+` is created if it is absent."""
+    field: str = ""  # name of the field
+    value: str = ""  # what an absent field gets, or what is appended to a list
+    when: str = "true"  # whether it is filled in where it is absent
     wrong: str = ""
-    right: str = ""
+    """Whether a value that the user set has to be replaced. Only a file is: the API server never does it."""
+    right: str = ""  # what replaces it, `null` to remove it; `value` if empty
     removes: str = ""
-    appends: bool = False
-    of_server: bool = True
+    """Names of fields of `s` that have to go, a list; the field is filled in if there are any. Only a file is changed
+    so."""
+    appends: bool = False  # whether the field is a list that grows by `value`, which may be empty
+    of_server: bool = True  # whether the API server fills it in as well
 
 
 @dataclass(frozen=True, kw_only=True)
 class Rule:
-    """One rule.
+    """One rule."""
 
-    Attributes:
-        name: Kebab-case name of the policy; in snake case, the name of the setting.
-        kinds: Kinds that it checks.
-        what: The requirement, for the docs and for the fallback message.
-        why: What would happen otherwise, for the docs.
-        variables: CEL expressions by name; each may use those before it, and shared ones
-            (`components.admission.variables`).
-        parameters: What the expressions find in `params.data`.
-        expression: CEL expression that must be true.
-        message: The error message.
-        updates: Whether changes of the spec are checked too, or only creation.
-        metadata: Fields of the metadata whose changes are checked as well.
-        fields: Other fields of the object whose changes are checked as well.
-        pod_updates: Whether changes of pods are checked too.
-        fills: Fields that fix a violation.
-        left: Why `slipway why FILE --fix` leaves what these don't fix to the author.
-    """
-
-    name: str
-    kinds: tuple[Kind, ...]
-    what: str
-    why: str
+    name: str  # kebab-case name of the policy; in snake case, the name of the setting
+    kinds: tuple[Kind, ...]  # kinds that it checks
+    what: str  # the requirement, for the docs and for the fallback message
+    why: str  # what would happen otherwise, for the docs
     variables: Mapping[str, str] = field(default_factory=dict)
-    parameters: Mapping[str, str] = field(default_factory=dict)
-    expression: str
-    message: Message
-    updates: bool = True
-    metadata: tuple[str, ...] = ()
-    fields: tuple[str, ...] = ()
-    pod_updates: bool = False
-    fills: tuple[Fill, ...] = ()
+    """CEL expressions by name; each may use those before it, and shared ones (`components.admission.variables`)."""
+    parameters: Mapping[str, str] = field(default_factory=dict)  # what the expressions find in `params.data`
+    expression: str  # CEL expression that must be true
+    message: Message  # the error message
+    updates: bool = True  # whether changes of the spec are checked too, or only creation
+    metadata: tuple[str, ...] = ()  # fields of the metadata whose changes are checked as well
+    fields: tuple[str, ...] = ()  # other fields of the object whose changes are checked as well
+    pod_updates: bool = False  # whether changes of pods are checked too
+    fills: tuple[Fill, ...] = ()  # fields that fix a violation
     left: str = "only its author knows what to write instead"
+    """Why `slipway why FILE --fix` leaves what these don't fix to the author."""
 
     @property
     def fix(self) -> str:

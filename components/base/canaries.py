@@ -25,21 +25,13 @@ _SELECTOR: Final = re.compile(rf"([a-zA-Z_:][a-zA-Z0-9_:]{{0,127}})(?:\{{({_LABE
 
 @dataclass(frozen=True, kw_only=True)
 class Rollback:
-    """By which failures a canary is rolled back.
+    """By which failures a canary is rolled back."""
 
-    Attributes:
-        service: InferenceService of the canary.
-        version: Value of the annotation `VERSION` of the pods that count.
-        max_error_percent: Maximum share of failed requests, in percent.
-        failed: Selectors of counters whose sum is the number of requests that the server failed.
-        answered: Selectors of counters whose sum is the number of all requests that it answered.
-    """
-
-    service: str
-    version: str
-    max_error_percent: float
-    failed: tuple[str, ...]
-    answered: tuple[str, ...]
+    service: str  # inferenceService of the canary
+    version: str  # value of the annotation `VERSION` of the pods that count
+    max_error_percent: float  # maximum share of failed requests, in percent
+    failed: tuple[str, ...]  # selectors of counters whose sum is the number of requests that the server failed
+    answered: tuple[str, ...]  # selectors of counters whose sum is the number of all requests that it answered
 
 
 def matched(selector: str) -> tuple[str, str] | None:

@@ -56,31 +56,21 @@ def declare(name: str, manifest: Mapping[str, Any], opts: pulumi.ResourceOptions
 
 @dataclass(frozen=True, kw_only=True)
 class ObjectsArgs:
-    """Inputs of objects that are declared together.
+    """Inputs of objects that are declared together."""
 
-    Attributes:
-        objects: Manifests by the suffix of their logical name.
-        cluster: The cluster.
-        after: What they need; the access entries by which the program reaches the cluster, if nothing is named.
-        facts: Plain values for the policy pack.
-    """
-
-    objects: Mapping[str, Mapping[str, Any]]
-    cluster: Cluster
+    objects: Mapping[str, Mapping[str, Any]]  # manifests by the suffix of their logical name
+    cluster: Cluster  # the cluster
     after: Sequence[pulumi.Resource] = ()
-    facts: Mapping[str, Any] = field(default_factory=dict)
+    """What they need; the access entries by which the program reaches the cluster, if nothing is named."""
+    facts: Mapping[str, Any] = field(default_factory=dict)  # plain values for the policy pack
 
 
 class Objects(pulumi.ComponentResource):
-    """Objects of a cluster, deleted with it.
-
-    Attributes:
-        resources: Each by the suffix of its logical name.
-    """
+    """Objects of a cluster, deleted with it."""
 
     PULUMI_TYPE: ClassVar[str]
 
-    resources: Mapping[str, pulumi.Resource]
+    resources: Mapping[str, pulumi.Resource]  # each by the suffix of its logical name
 
     def __init__(self, name: str, args: ObjectsArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         super().__init__(self.PULUMI_TYPE, name, None, opts)

@@ -28,35 +28,22 @@ _NOT_READ: Final = frozenset({"Secret", "Event", "Lease", "Endpoints", "Endpoint
 
 @dataclass(frozen=True, kw_only=True)
 class World:
-    """What a plan is made from.
+    """What a plan is made from."""
 
-    Attributes:
-        version: Minor version of the control plane.
-        target: The one to go to; an older one is the way back.
-        there: Objects of the cluster.
-        planned: Objects of the program, of charts and of manifests.
-        definitions: CustomResourceDefinitions in `crds/` of charts, which Helm installs once.
-        releases: Releases of the program, by chart.
-        addons: Versions of managed add-ons that the program pins, by name.
-        audit: Events of an audit log.
-        free: Free addresses of the cluster's subnets, by ID; None where they can't be read.
-        pools: Pools of the stack.
-        now: When the plan is made.
-        unread: What could not be read, with the reason.
-    """
-
-    version: str
-    target: str
-    there: Sequence[Object] = ()
-    planned: Sequence[Object] = ()
-    definitions: Sequence[Object] = ()
-    releases: Mapping[str, Use] = field(default_factory=dict)
-    addons: Mapping[str, str] = field(default_factory=dict)
-    audit: Sequence[Object] = ()
-    free: Mapping[str, int] | None = None
-    pools: Mapping[str, PoolSpec] = field(default_factory=dict)
+    version: str  # minor version of the control plane
+    target: str  # the one to go to; an older one is the way back
+    there: Sequence[Object] = ()  # objects of the cluster
+    planned: Sequence[Object] = ()  # objects of the program, of charts and of manifests
+    definitions: Sequence[Object] = ()  # CustomResourceDefinitions in `crds/` of charts, which Helm installs once
+    releases: Mapping[str, Use] = field(default_factory=dict)  # releases of the program, by chart
+    addons: Mapping[str, str] = field(
+        default_factory=dict
+    )  # versions of managed add-ons that the program pins, by name
+    audit: Sequence[Object] = ()  # events of an audit log
+    free: Mapping[str, int] | None = None  # free addresses of subnets, by ID; None where they can't be read
+    pools: Mapping[str, PoolSpec] = field(default_factory=dict)  # pools of the stack
     now: datetime = field(default_factory=lambda: datetime.now(UTC))  # noqa: TID251 - jobs run now, whatever day is set
-    unread: Sequence[str] = ()
+    unread: Sequence[str] = ()  # what could not be read, with the reason
 
     @property
     def back(self) -> bool:

@@ -48,15 +48,10 @@ def _amounts(container: Spec) -> dict[str, Decimal]:
 
 @dataclass(frozen=True)
 class Choice:
-    """Pools that a pod's manifest selects.
+    """Pools that a pod's manifest selects."""
 
-    Attributes:
-        named: Pool names in its selector or affinity; empty if there are none.
-        pools: Pools of the target whose labels match, by name.
-    """
-
-    named: tuple[str, ...]
-    pools: Mapping[str, PoolSpec]
+    named: tuple[str, ...]  # pool names in its selector or affinity; empty if there are none
+    pools: Mapping[str, PoolSpec]  # pools of the target whose labels match, by name
 
 
 def choice(spec: Spec, target: Target) -> Choice:
