@@ -22,19 +22,12 @@ def where_nothing_can_be_installed() -> bool:
 
 @dataclass(frozen=True)
 class Allowed:
-    """A skip that is no failure.
+    """A skip that is no failure."""
 
-    Attributes:
-        tests: Pattern of the test's file, from the top of the tree.
-        reason: What the reason of the skip begins with.
-        why: Why it may be skipped.
-        where: The machines on which it may.
-    """
-
-    tests: str
-    reason: str
-    why: str
-    where: Callable[[], bool]
+    tests: str  # pattern of the test's file, from the top of the tree
+    reason: str  # what the reason of the skip begins with
+    why: str  # why it may be skipped
+    where: Callable[[], bool]  # the machines on which it may
 
 
 WITHOUT_SAMPLES: Final = "SLIPWAY_SHARED names no "

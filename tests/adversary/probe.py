@@ -12,27 +12,17 @@ ADMINISTRATOR: Final = "admin"
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Request:
-    """A request to the API server of a cluster with everything that stack prod declares for a team.
+    """A request to the API server of a cluster with everything that stack prod declares for a team."""
 
-    Attributes:
-        act: What the actor does, as a phrase.
-        manifest: The object, or what a PATCH merges into it. Without a namespace it is in the team's.
-        actor: A member or an administrator of a team, or a controller.
-        method: POST creates, PATCH merges, GET reads, LIST lists, DELETE deletes.
-        subresource: `scale`, for example.
-        before: The object that the platform or a controller has created already.
-        accepted: Why it is accepted; empty if it has to be refused. docs/security.md lists what is accepted.
-        legitimate: Whether it is work that nothing may refuse.
-    """
-
-    act: str = field(kw_only=False)
+    act: str = field(kw_only=False)  # what the actor does, as a phrase
     manifest: Object = field(kw_only=False)
-    actor: str = MEMBER
-    method: str = "POST"
-    subresource: str = ""
-    before: Object | None = None
-    accepted: str = ""
-    legitimate: bool = False
+    """The object, or what a PATCH merges into it. Without a namespace it is in the team's."""
+    actor: str = MEMBER  # a member or an administrator of a team, or a controller
+    method: str = "POST"  # POST creates, PATCH merges, GET reads, LIST lists, DELETE deletes
+    subresource: str = ""  # `scale`, for example
+    before: Object | None = None  # the object that the platform or a controller has created already
+    accepted: str = ""  # why it is accepted; empty if it has to be refused. docs/security.md lists what is accepted.
+    legitimate: bool = False  # whether it is work that nothing may refuse
 
     @property
     def due(self) -> bool:

@@ -18,23 +18,14 @@ class Verdict(StrEnum):
 
 @dataclass(frozen=True, kw_only=True)
 class Figure:
-    """One number.
+    """One number."""
 
-    Attributes:
-        name: What was measured, such as `preview, plain records`.
-        value: The figure, in `unit`; `None` where it was not measured.
-        unit: `s`, `x` (a ratio), `MiB` or `waits`.
-        how: What was run, how often, and what of it is the figure.
-        bound: The maximum; `None` where there is none.
-        notes: Lines that explain it: the chain that was found, what else was seen.
-    """
-
-    name: str
-    value: float | None
-    unit: str
-    how: str
-    bound: float | None = None
-    notes: tuple[str, ...] = ()
+    name: str  # what was measured, such as `preview, plain records`
+    value: float | None  # the figure, in `unit`; `None` where it was not measured
+    unit: str  # `s`, `x` (a ratio), `MiB` or `waits`
+    how: str  # what was run, how often, and what of it is the figure
+    bound: float | None = None  # the maximum; `None` where there is none
+    notes: tuple[str, ...] = ()  # lines that explain it: the chain that was found, what else was seen
 
     @property
     def verdict(self) -> Verdict:

@@ -31,17 +31,12 @@ class BenchError(Exception):
 
 @dataclass(frozen=True)
 class Memory:
-    """Bytes of all processes of a sandbox.
-
-    Attributes:
-        pss: Proportional set size: pages that processes share are counted once. 0 where the system does not report it.
-        rss: Resident set size: shared pages are counted for each process.
-        parts: PSS, else RSS, by process.
-    """
+    """Bytes of all processes of a sandbox."""
 
     pss: int
-    rss: int
-    parts: Mapping[str, int]
+    """Proportional set size: pages that processes share are counted once. 0 where the system does not report it."""
+    rss: int  # resident set size: shared pages are counted for each process
+    parts: Mapping[str, int]  # PSS, else RSS, by process
 
     @property
     def counted(self) -> int:

@@ -98,17 +98,11 @@ NEEDS: Final = _read()
 
 @dataclass(frozen=True)
 class Pair:
-    """Two resources of a program by URN, and the need by which the one must wait for the other.
+    """Two resources of a program by URN, and the need by which the one must wait for the other."""
 
-    Attributes:
-        need: Its name in `NEEDS`.
-        later: Who must wait.
-        earlier: For what; `None` where the program has nothing that would satisfy the need.
-    """
-
-    need: str
-    later: str
-    earlier: str | None
+    need: str  # its name in `NEEDS`
+    later: str  # who must wait
+    earlier: str | None  # for what; `None` where the program has nothing that would satisfy the need
 
     def describe(self, recording: Recording) -> str:
         """The pair in words."""

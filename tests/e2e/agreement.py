@@ -21,21 +21,13 @@ Step = Mapping[str, Any]
 
 @dataclass(frozen=True)
 class Difference:
-    """One difference between the official provider and ours.
+    """One difference between the official provider and ours."""
 
-    Attributes:
-        type: Type of the resource.
-        name: Its logical name.
-        where: What differs: `operation`, `replaced by`, `diff of PATH`, `input PATH`.
-        official: The official provider's answer.
-        ours: Ours.
-    """
-
-    type: str
-    name: str
-    where: str
-    official: Any
-    ours: Any
+    type: str  # type of the resource
+    name: str  # its logical name
+    where: str  # what differs: `operation`, `replaced by`, `diff of PATH`, `input PATH`
+    official: Any  # the official provider's answer
+    ours: Any  # ours
 
     def __str__(self) -> str:
         return f"{self.name} ({self.type}): {self.where}: official {_short(self.official)}, ours {_short(self.ours)}"

@@ -38,23 +38,14 @@ _UPDATED: Final = re.compile(r"^ ~ +\S+ (\S+) updated? ", re.M)
 
 @dataclass(frozen=True)
 class World:
-    """A place to run the command in.
+    """A place to run the command in."""
 
-    Attributes:
-        checkout: Copy of the program, whose stack files a test may change.
-        home: Sandbox home.
-        charts: Directory of charts, if the sandbox has any.
-        prefix: Prefix of each command.
-        more: More variables of the environment.
-        seconds: Timeout of a command.
-    """
-
-    checkout: Path
-    home: Path
-    charts: Path | None = None
-    prefix: tuple[str, ...] = ()
-    more: Mapping[str, str] = field(default_factory=dict)
-    seconds: float = 900
+    checkout: Path  # copy of the program, whose stack files a test may change
+    home: Path  # sandbox home
+    charts: Path | None = None  # directory of charts, if the sandbox has any
+    prefix: tuple[str, ...] = ()  # prefix of each command
+    more: Mapping[str, str] = field(default_factory=dict)  # more variables of the environment
+    seconds: float = 900  # timeout of a command
 
     @classmethod
     def make(cls, directory: Path, charts: Path | None = None, prefix: tuple[str, ...] = ()) -> World:

@@ -10,21 +10,16 @@ from policies.resources.access import MISSING
 
 @dataclass(frozen=True, kw_only=True)
 class FixtureResource:
-    """A resource in a fixture.
+    """A resource in a fixture."""
 
-    Attributes:
-        type: Type token; by default the first type of the rule.
-        props: Its properties.
-        takes: By property, names of resources of the fixture whose outputs the property uses.
-    """
-
-    type: str = ""
-    props: Mapping[str, Any] = field(default_factory=dict)
+    type: str = ""  # type token; by default the first type of the rule
+    props: Mapping[str, Any] = field(default_factory=dict)  # its properties
     protect: bool = False
     ignore_changes: tuple[str, ...] = ()
     delete_before_replace: bool | None = None
     provider: Mapping[str, Any] = field(default_factory=dict)
     takes: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """By property, names of resources of the fixture whose outputs the property uses."""
 
 
 PropertyPath = tuple[str | int, ...]
@@ -72,19 +67,15 @@ def with_(fixture: Fixture, name: str, path: str, value: Any = MISSING) -> Fixtu
 
 @dataclass(frozen=True, kw_only=True)
 class RuleFixtures:
-    """Fixtures of one rule.
+    """Fixtures of one rule."""
 
-    Attributes:
-        good: Fixtures in which no check of the rule reports a violation, with production's settings.
-        bad: By check: fixtures in which this check, and no other of the rule, reports a violation with production's
-            settings.
-        bad_elsewhere: By check and environment: fixtures in which this check reports a violation with the settings of
-            that environment, and none with production's.
-        deferred: By reason: paths of properties whose unknown value defers a check to the update. The value decides,
-            although no fixture shows it.
-    """
-
-    good: Sequence[Row]
+    good: Sequence[Row]  # fixtures in which no check of the rule reports a violation, with production's settings
     bad: Mapping[str, Sequence[Row]]
+    """By check: fixtures in which this check, and no other of the rule, reports a violation with production's settings.
+    """
     bad_elsewhere: Mapping[str, Mapping[str, Sequence[Row]]] = field(default_factory=dict)
+    """By check and environment: fixtures in which this check reports a violation with the settings of that environment,
+    and none with production's."""
     deferred: Mapping[str, Sequence[PropertyPath]] = field(default_factory=dict)
+    """By reason: paths of properties whose unknown value defers a check to the update. The value decides, although no
+    fixture shows it."""

@@ -19,21 +19,13 @@ def _edits(values: Mapping[str, Any]) -> Edits:
 
 @dataclass(frozen=True, kw_only=True)
 class OfCheck:
-    """What the change for a check of a resource rule has besides the difference of its fixtures.
+    """What the change for a check of a resource rule has besides the difference of its fixtures."""
 
-    Attributes:
-        subject: Name of the resource to change; by default the first of its type.
-        more: Further edits that make it a violation.
-        options: Further options of the resource.
-        also: Further checks that report it.
-        silent: Why the check reports nothing in production.
-    """
-
-    subject: str = ""
-    more: Edits = field(default_factory=dict)
-    options: Mapping[str, Any] = field(default_factory=dict)
-    also: frozenset[str] = frozenset()
-    silent: str = ""
+    subject: str = ""  # name of the resource to change; by default the first of its type
+    more: Edits = field(default_factory=dict)  # further edits that make it a violation
+    options: Mapping[str, Any] = field(default_factory=dict)  # further options of the resource
+    also: frozenset[str] = frozenset()  # further checks that report it
+    silent: str = ""  # why the check reports nothing in production
 
 
 def _of_check(check: str, row: dict[str, Any]) -> OfCheck:
@@ -45,19 +37,12 @@ def _of_check(check: str, row: dict[str, Any]) -> OfCheck:
 
 @dataclass(frozen=True, kw_only=True)
 class Mutation:
-    """One change of the production stack.
+    """One change of the production stack."""
 
-    Attributes:
-        name: Logical name of the resource.
-        violates: The checks that must report it; no others may.
-        edits: Changed properties; None if the resource is removed.
-        adds: Type of a resource without properties that is added with this name.
-    """
-
-    name: str
-    violates: tuple[str, ...]
-    edits: Edits | None = None
-    adds: str = ""
+    name: str  # logical name of the resource
+    violates: tuple[str, ...]  # the checks that must report it; no others may
+    edits: Edits | None = None  # changed properties; None if the resource is removed
+    adds: str = ""  # type of a resource without properties that is added with this name
 
 
 def _mutation(row: dict[str, Any]) -> Mutation:

@@ -17,17 +17,11 @@ from tools import scanners
 
 @dataclass(frozen=True, order=True)
 class Verdict:
-    """Result of one Checkov check for one resource.
+    """Result of one Checkov check for one resource."""
 
-    Attributes:
-        check: ID of the check: `CKV_AWS_58`.
-        name: Name of the resource without its type; Checkov 3.3 reports the type only for graph checks.
-        passed: Whether the check passed.
-    """
-
-    check: str
-    name: str
-    passed: bool
+    check: str  # ID of the check: `CKV_AWS_58`
+    name: str  # name of the resource without its type; Checkov 3.3 reports the type only for graph checks
+    passed: bool  # whether the check passed
 
 
 def scan(documents: Mapping[str, Any], folder: Path) -> dict[str, frozenset[Verdict]]:

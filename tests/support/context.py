@@ -96,21 +96,13 @@ def addon_context(
 
 @dataclass(frozen=True)
 class Seen:
-    """An add-on's parts as plain values, and its resources.
+    """An add-on's parts as plain values, and its resources."""
 
-    Attributes:
-        parts: The result of `parts`.
-        values: Values by release name, Outputs resolved.
-        before: Manifests before the releases, by key.
-        objects: Manifests after them, by key.
-        recording: All resources.
-    """
-
-    parts: Parts
-    values: Mapping[str, Any]
-    before: Mapping[str, Any]
-    objects: Mapping[str, Any]
-    recording: Recording
+    parts: Parts  # the result of `parts`
+    values: Mapping[str, Any]  # values by release name, Outputs resolved
+    before: Mapping[str, Any]  # manifests before the releases, by key
+    objects: Mapping[str, Any]  # manifests after them, by key
+    recording: Recording  # all resources
 
 
 def seen_parts(

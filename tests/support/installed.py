@@ -36,15 +36,10 @@ def build(folder: Path) -> Path:
 
 @dataclass(frozen=True)
 class Installed:
-    """An environment with the wheel.
+    """An environment with the wheel."""
 
-    Attributes:
-        environment: Its folder.
-        folder: Where commands run: an empty folder.
-    """
-
-    environment: Path
-    folder: Path
+    environment: Path  # its folder
+    folder: Path  # where commands run: an empty folder
 
     @classmethod
     def make(cls, wheel: Path, folder: Path, *extras: str) -> "Installed":

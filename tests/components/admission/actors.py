@@ -42,25 +42,15 @@ ACCOUNTS: Final[Mapping[str, tuple[str, str]]] = {
 
 @dataclass(frozen=True)
 class Act:
-    """One request.
+    """One request."""
 
-    Attributes:
-        what: What the actor does.
-        actor: Who asks.
-        manifest: The object, or what a PATCH merges into it.
-        rule: The rule that refuses it, or another part of the error; empty if it is accepted.
-        method: POST creates, PATCH changes.
-        before: The object that exists already.
-        subresource: `scale`, for example.
-    """
-
-    what: str
-    actor: str
-    manifest: Object
-    rule: str = ""
-    method: str = field(default="POST", kw_only=True)
-    before: Object | None = field(default=None, kw_only=True)
-    subresource: str = field(default="", kw_only=True)
+    what: str  # what the actor does
+    actor: str  # who asks
+    manifest: Object  # the object, or what a PATCH merges into it
+    rule: str = ""  # the rule that refuses it, or another part of the error; empty if it is accepted
+    method: str = field(default="POST", kw_only=True)  # POST creates, PATCH changes
+    before: Object | None = field(default=None, kw_only=True)  # the object that exists already
+    subresource: str = field(default="", kw_only=True)  # `scale`, for example
 
 
 def headers(actor: str) -> dict[str, str]:

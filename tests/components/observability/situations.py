@@ -10,23 +10,15 @@ from spec.strict_yaml import read
 
 @dataclass(frozen=True, kw_only=True)
 class Case:
-    """One alert in one situation.
+    """One alert in one situation."""
 
-    Attributes:
-        alert: Its name.
-        what: The situation.
-        series: Values by series.
-        at: Time of the evaluation.
-        labels: Expected labels of the alert, besides the common ones; None if it must not fire.
-        summary: Expected summary.
-    """
-
-    alert: str
-    what: str
-    series: Mapping[str, str] = field(hash=False)
-    at: str
+    alert: str  # its name
+    what: str  # the situation
+    series: Mapping[str, str] = field(hash=False)  # values by series
+    at: str  # time of the evaluation
     labels: Mapping[str, str] | None = field(default=None, hash=False)
-    summary: str = ""
+    """Expected labels of the alert, besides the common ones; None if it must not fire."""
+    summary: str = ""  # expected summary
 
     def __str__(self) -> str:
         return f"{self.alert}: {self.what}"

@@ -82,32 +82,19 @@ done(f"unknown: {args}", 2)
 
 @dataclass
 class Node:
-    """The machine.
-
-    Attributes:
-        gpus: GPUs that its driver knows.
-        current: MIG mode of each.
-        pending: Mode after a reset or reboot.
-        instances: GPU and profile of each MIG instance.
-        live: Whether a mode takes effect without a reset, as on Hopper.
-        resets: Whether the hypervisor lets GPUs be reset.
-        refuses: Which instances the driver refuses: `all`, or those with a `places`.
-        loses: Instances that are not created although the command succeeds.
-        loads_after: Queries that fail before the driver is loaded.
-        cdi: Whether the image has nvidia-cdi-refresh.
-    """
+    """The machine."""
 
     home: Path
-    gpus: int = 2
-    current: list[str] = field(default_factory=list)
-    pending: list[str] = field(default_factory=list)
-    instances: list[tuple[int, str]] = field(default_factory=list)
-    live: bool = False
-    resets: bool = True
-    refuses: str = ""
-    loses: int = 0
-    loads_after: int = 0
-    cdi: bool = False
+    gpus: int = 2  # GPUs that its driver knows
+    current: list[str] = field(default_factory=list)  # MIG mode of each
+    pending: list[str] = field(default_factory=list)  # mode after a reset or reboot
+    instances: list[tuple[int, str]] = field(default_factory=list)  # GPU and profile of each MIG instance
+    live: bool = False  # whether a mode takes effect without a reset, as on Hopper
+    resets: bool = True  # whether the hypervisor lets GPUs be reset
+    refuses: str = ""  # which instances the driver refuses: `all`, or those with a `places`
+    loses: int = 0  # instances that are not created although the command succeeds
+    loads_after: int = 0  # queries that fail before the driver is loaded
+    cdi: bool = False  # whether the image has nvidia-cdi-refresh
     asked: int = 0
     calls: list[str] = field(default_factory=list)
 

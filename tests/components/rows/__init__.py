@@ -34,21 +34,13 @@ class Tagged:
 
 @dataclass(frozen=True)
 class Row:
-    """One row.
+    """One row."""
 
-    Attributes:
-        place: File and line.
-        what: The requirement.
-        set: Settings.
-        has: What is declared then.
-        more: Further keys, which the subject knows.
-    """
-
-    place: str
-    what: str
-    set: Mapping[str, Any]
-    has: Mapping[str, Any]
-    more: Mapping[str, Any]
+    place: str  # file and line
+    what: str  # the requirement
+    set: Mapping[str, Any]  # settings
+    has: Mapping[str, Any]  # what is declared then
+    more: Mapping[str, Any]  # further keys, which the subject knows
 
     @property
     def id(self) -> str:

@@ -21,21 +21,13 @@ SECOND = "chat-7d4b9c6f5-k8k4w"
 
 @dataclass(frozen=True)
 class Case:
-    """Series at one moment, and the result of a query.
+    """Series at one moment, and the result of a query."""
 
-    Attributes:
-        query: Name of the query.
-        series: Values by pod, GPU by GPU.
-        result: Its result, which the autoscaler divides by the number of pods; None if there is none.
-        mig: Whether the pods have MIG instances.
-        namespace: Namespace of the pods.
-    """
-
-    query: str
-    series: dict[str, tuple[float, ...]]
-    result: float | None
-    mig: bool = False
-    namespace: str = "research"
+    query: str  # name of the query
+    series: dict[str, tuple[float, ...]]  # values by pod, GPU by GPU
+    result: float | None  # its result, which the autoscaler divides by the number of pods; None if there is none
+    mig: bool = False  # whether the pods have MIG instances
+    namespace: str = "research"  # namespace of the pods
 
 
 CASES = {

@@ -17,21 +17,13 @@ LONG: Final = "7200s"
 
 @dataclass
 class Life:
-    """One row in one form.
+    """One row in one form."""
 
-    Attributes:
-        row: The row.
-        form: `typed` or `yaml`.
-        objects: Its manifests, the subject last.
-        done: Seconds that each step took.
-        failed: Why a step did not come about; nothing follows then.
-    """
-
-    row: Row
-    form: str
-    objects: list[dict[str, Any]]
-    done: dict[str, float] = field(default_factory=dict)
-    failed: str = ""
+    row: Row  # the row
+    form: str  # `typed` or `yaml`
+    objects: list[dict[str, Any]]  # its manifests, the subject last
+    done: dict[str, float] = field(default_factory=dict)  # seconds that each step took
+    failed: str = ""  # why a step did not come about; nothing follows then
     gone: frozenset[str] = frozenset()
     """Pods that the last step has ended."""
 

@@ -45,33 +45,19 @@ Objects = list[dict[str, Any]]
 
 @dataclass(frozen=True, kw_only=True)
 class Row:
-    """One kind of workload on one stack.
+    """One kind of workload on one stack."""
 
-    Attributes:
-        name: Name of the row, of its twin's file and, with a suffix, of its objects.
-        stack: The stack.
-        namespace: Namespace of a team.
-        typed: The component's manifests.
-        subject: Kind of the object that the user watches.
-        pods: Pods that run at once.
-        pools: Pools of which they use the quota.
-        whole: Forms of which the loss of one pod restarts all of them.
-        ends: Part of the names of the pods with whose end it ends; None for a server, which is deleted.
-        wave: Rows of one wave run at once; those of the next begin when these have gone.
-        apart: The YAML runs one wave after the component: both exceed the team's quota.
-    """
-
-    name: str
-    stack: str
-    namespace: str
-    typed: Callable[[Target, str], WorkloadManifests]
-    subject: str
-    pods: int
-    pools: tuple[str, ...]
-    whole: tuple[str, ...] = ()
-    ends: str | None = ""
-    wave: int = 0
-    apart: bool = False
+    name: str  # name of the row, of its twin's file and, with a suffix, of its objects
+    stack: str  # the stack
+    namespace: str  # namespace of a team
+    typed: Callable[[Target, str], WorkloadManifests]  # the component's manifests
+    subject: str  # kind of the object that the user watches
+    pods: int  # pods that run at once
+    pools: tuple[str, ...]  # pools of which they use the quota
+    whole: tuple[str, ...] = ()  # forms of which the loss of one pod restarts all of them
+    ends: str | None = ""  # part of the names of the pods with whose end it ends; None for a server, which is deleted
+    wave: int = 0  # rows of one wave run at once; those of the next begin when these have gone
+    apart: bool = False  # the YAML runs one wave after the component: both exceed the team's quota
 
     def component(self, target: Target) -> Objects:
         """Manifests of the component."""

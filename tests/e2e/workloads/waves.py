@@ -27,19 +27,12 @@ Condition = Callable[[Life, Bundle], bool]
 
 @dataclass(kw_only=True)
 class Wave:
-    """Rows of one stack that run at once.
+    """Rows of one stack that run at once."""
 
-    Attributes:
-        client: The cluster, with an administrator's rights.
-        lives: Each row in the forms that run in this wave.
-        seconds: Limit of a step.
-        say: Reports how long each step took.
-    """
-
-    client: KubeClient
-    lives: Sequence[Life]
-    seconds: float = SECONDS
-    say: Callable[[str], None] = lambda _: None
+    client: KubeClient  # the cluster, with an administrator's rights
+    lives: Sequence[Life]  # each row in the forms that run in this wave
+    seconds: float = SECONDS  # limit of a step
+    say: Callable[[str], None] = lambda _: None  # reports how long each step took
 
     def run(self) -> None:
         """All of them through all steps; nothing is left."""

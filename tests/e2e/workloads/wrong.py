@@ -26,15 +26,10 @@ ON_SLICES: Final = {
 
 @dataclass(frozen=True, kw_only=True)
 class Held:
-    """What holds a variant.
+    """What holds a variant."""
 
-    Attributes:
-        layer: The layer that `slipway why` names.
-        words: What its answer says.
-    """
-
-    layer: Layer
-    words: str
+    layer: Layer  # the layer that `slipway why` names
+    words: str  # what its answer says
 
     def is_said(self, answer: Answer) -> bool:
         """Whether an answer names the layer, says the words, and has a next step."""
@@ -43,23 +38,14 @@ class Held:
 
 @dataclass(frozen=True, kw_only=True)
 class Wrong:
-    """One variant.
+    """One variant."""
 
-    Attributes:
-        row: Name of the row whose YAML it changes.
-        what: What is wrong with it.
-        file: The answer before submission, by the settings of the stack.
-        cluster: The answer of the API server, or for the object.
-        refused: Whether the API server refuses the object itself.
-        stack: The stack.
-    """
-
-    row: str
-    what: str
-    file: Held
-    cluster: Held
-    refused: bool = False
-    stack: str = "dev"
+    row: str  # name of the row whose YAML it changes
+    what: str  # what is wrong with it
+    file: Held  # the answer before submission, by the settings of the stack
+    cluster: Held  # the answer of the API server, or for the object
+    refused: bool = False  # whether the API server refuses the object itself
+    stack: str = "dev"  # the stack
 
     @property
     def alone(self) -> bool:

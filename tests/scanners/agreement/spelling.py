@@ -13,15 +13,10 @@ from tests.policies.fixtures import load
 
 @dataclass(frozen=True)
 class Alone:
-    """A difference that stays.
+    """A difference that stays."""
 
-    Attributes:
-        who: Who reports, while the other is silent: `checkov` or `pack`.
-        why: The reason, as a sentence.
-    """
-
-    who: str
-    why: str
+    who: str  # who reports, while the other is silent: `checkov` or `pack`
+    why: str  # the reason, as a sentence
 
 
 def by_pack(why: str) -> Alone:
@@ -33,21 +28,14 @@ UNREVIEWED: Final = by_pack("nobody has reviewed the type: the pack reports it w
 
 @dataclass(frozen=True, kw_only=True)
 class Spelling:
-    """One way to write it.
+    """One way to write it."""
 
-    Attributes:
-        name: Unique in the table: the resource, and which of its properties.
-        good: A program in which neither reports one of the identifiers.
-        bad: By identifier: programs in which both report it.
-        good_differs: By identifier: who alone reports the good program.
-        bad_differs: By identifier: who alone reports the bad programs, all of them.
-    """
-
-    name: str
-    good: Fixture
-    bad: Mapping[str, Fixture | Sequence[Fixture]]
-    good_differs: Mapping[str, Alone] = field(default_factory=dict)
+    name: str  # unique in the table: the resource, and which of its properties
+    good: Fixture  # a program in which neither reports one of the identifiers
+    bad: Mapping[str, Fixture | Sequence[Fixture]]  # by identifier: programs in which both report it
+    good_differs: Mapping[str, Alone] = field(default_factory=dict)  # by identifier: who alone reports the good program
     bad_differs: Mapping[str, Alone] = field(default_factory=dict)
+    """By identifier: who alone reports the bad programs, all of them."""
 
     def bads(self, external_id: str) -> Sequence[Fixture]:
         """Bad programs of an identifier."""

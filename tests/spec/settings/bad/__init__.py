@@ -60,17 +60,12 @@ _REPEATED: Final = re.compile(r"\{(\w)\*(\d+)\}")
 
 @dataclass(frozen=True)
 class Bad:
-    """One mistake: changes to the base stack, and the one problem that they must cause.
-
-    Attributes:
-        place: Where the row is: file and line.
-        changes: Values at dotted paths, for `tests.spec.settings.stack.changed`.
-    """
+    """One mistake: changes to the base stack, and the one problem that they must cause."""
 
     number: int | None
     what: str
-    place: str
-    changes: dict[str, Any] = field(hash=False)
+    place: str  # where the row is: file and line
+    changes: dict[str, Any] = field(hash=False)  # values at dotted paths, for `tests.spec.settings.stack.changed`
     path: str
     rule: str
     fix: str
