@@ -50,7 +50,7 @@ def test_an_upgrade_is_planned_done_and_rolled_back(world: World) -> None:
     assert counts(preview).keys() == {"to create", "to update", "unchanged"}
     assert "cluster-control-plane" in updated(preview)
     assert emulated(world) == BEFORE
-    # EKS replaces the nodes, which the pod keeps it from; the same command goes on when that is mended.
+    # EKS replaces the nodes, which the pod keeps it from; the same command goes on when that is fixed.
     stuck = world.run("up", STACK, "--sandbox")
     assert stuck.returncode
     assert "PodEvictionFailure: Reached max retries while trying to evict pods from nodes" in stuck.stdout
