@@ -15,6 +15,8 @@ from slipway.statement.split import NO_JOB, RULE, CostStatement, Row, summed, us
 COLUMNS: Final = ("team", "project", "job", "pools", "gpu_hours", "used_usd", "idle_usd", "shared_usd", "total_usd")
 WITHOUT_JOB: Final = "(without a job)"
 LEFT_OUT: Final = "(left out)"
+_FORMULA: Final = tuple("=+-@\t\r")
+"""Begin what a spreadsheet evaluates (OWASP, "CSV Injection"): a quote before them makes it a text."""
 _JOBS: Final = 200  # Jobs of a team that the page shows; the CSV has all
 
 
@@ -41,7 +43,8 @@ def table(shown: Shown) -> str:
     writer.writerow(COLUMNS)
     for row in shown.statement.rows:
         amounts = (usd(cents) for cents in (row.used, row.idle, row.shared, row.total))
-        writer.writerow((*row.key, " ".join(row.pools), f"{float(row.gpu_hours):.3f}", *amounts))
+        names = (f"'{name}" if name.startswith(_FORMULA) else name for name in row.key)
+        writer.writerow((*names, " ".join(row.pools), f"{float(row.gpu_hours):.3f}", *amounts))
     if left := shown.period.left_out.sentence:
         writer.writerow((LEFT_OUT, "", left, "", *(0 for _ in COLUMNS[4:])))
     return out.getvalue()

@@ -19,7 +19,7 @@ from components.observability.promql import NODE, POD_JOB
 from slipway.replay.text import Source, TraceError
 from slipway.statement import recorded, replayed
 from slipway.statement.charges import Nodes, Period, charges
-from slipway.statement.output import COLUMNS, Shown, page, text
+from slipway.statement.output import COLUMNS, Shown, page, table, text
 from slipway.statement.split import NO_JOB, PLATFORM, Charge, Key, Row, Use, among, divide, split, to_cents
 from spec.errors import SlipwayError
 from spec.pricing import estimate
@@ -173,12 +173,14 @@ def test_the_command_writes_rows_and_a_page_that_sum_to_the_bill(tmp_path: Path,
         assert sum(map(Decimal, amounts)) == Decimal(found["usd"]), name
 
 
-def test_names_of_jobs_are_no_markup() -> None:
-    outcomes = [one.model_copy(update={"job": HOSTILE}) for one in result().outcomes]
+def test_names_of_jobs_are_no_markup_and_no_formulas() -> None:
+    outcomes = [one.model_copy(update={"job": f"={HOSTILE}"}) for one in result().outcomes]
     found = replayed.period(result().model_copy(update={"outcomes": outcomes}), platform_of("dev"), "dev")
     items, unpriced = charges(found, platform_of("dev"))
     shown = Shown(stack="dev", statement=split(items, found.uses), period=found, unpriced=unpriced)
     assert "<script" not in page(shown)
+    assert {row["job"][:2] for row in csv.DictReader(io.StringIO(table(shown)))} >= {"'="}
+    assert not [row for row in csv.DictReader(io.StringIO(table(shown))) if row["job"].startswith("=")]
     assert parsed(page(shown)).open == []
     assert "total" in text(shown)
     assert page(shown).index("In no figure: 1 of 5 jobs") < page(shown).index('class="tiles"')
