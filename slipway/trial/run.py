@@ -9,7 +9,7 @@ from decimal import Decimal
 from typing import Any, Final
 
 from components.workloads.target import Target
-from sandbox.kubernetes.client import ApiError, KubeClient, NoSuchKindError
+from sandbox.kubernetes.client import ApiError, KubeClient, NoSuchKindError, UnreachableError
 from sandbox.kubernetes.objects import Ref
 from slipway.trial.evaluation import UNDISTURBED, Check, Seen, Status, checks
 from slipway.trial.events import Events
@@ -155,8 +155,15 @@ class Run:
             elapsed = self.clock() - began
             pending = self._advance(pending, elapsed)
             spaces = {self._place(manifest) for manifest in self.trial.manifests.values()}
-            read = {place: survey(self.client, place) for place in spaces}
-            found = {name: self._look(name, read) for name in self.trial.manifests}
+            try:
+                read = {place: survey(self.client, place) for place in spaces}
+                found = {name: self._look(name, read) for name in self.trial.manifests}
+            except UnreachableError:
+                # A control plane that is upgraded starts its API server anew.
+                if not (self.events is not None and self.events.works):
+                    raise
+                self.sleep(POLL)
+                continue
             late = elapsed >= self.trial.seconds and not (self.events is not None and self.events.works)
             if not any(self._waits(name, every) for name, every in found.items()) and (late or not pending):
                 never = [Check("timeline", one.text, Status.FAILED, _never(one)) for one in pending]

@@ -11,13 +11,14 @@ import pytest
 import yaml
 
 from infra.target import target_of
+from sandbox.kubernetes.client import UnreachableError
 from sandbox.nodes import ec2
 from sandbox.nodes.ec2 import Ec2, Refusal
-from slipway.trial import clock, scenario
-from slipway.trial.evaluation import Seen, Status, checks
+from slipway.trial import clock, run, scenario
+from slipway.trial.evaluation import Check, Seen, Status, checks
 from slipway.trial.events import Events
-from slipway.trial.expectations import Expectation, Step
-from slipway.trial.run import Life
+from slipway.trial.expectations import Expectation, Step, Trial
+from slipway.trial.run import Life, Run
 from slipway.trial.scenario import FOLDER, read
 from slipway.why.bundle import Bundle
 from slipway.why.explain import explain
@@ -268,3 +269,36 @@ def test_a_price_is_compared_and_an_unknown_one_fails() -> None:
         for price in (Decimal(5), Decimal("5.01"), None)
     ]
     assert found == [Status.PASSED, Status.FAILED, Status.FAILED]
+
+
+@pytest.mark.parametrize("updating", [True, False])
+def test_an_api_server_that_is_away_while_the_stack_is_updated_is_asked_again(
+    monkeypatch: pytest.MonkeyPatch, updating: bool
+) -> None:
+    class Updating:
+        works = updating
+
+        def act(self, _step: Step, _bundle: Bundle | None) -> bool:
+            return not self.works
+
+    def away(*_: object) -> Any:
+        msg = "away"
+        raise UnreachableError(msg)
+
+    def ends(_: float) -> None:
+        events.works = False
+        monkeypatch.setattr(run, "survey", lambda *_: None)
+
+    events, passed = Updating(), Check("job/a", "accepted", Status.PASSED)
+    monkeypatch.setattr(run, "survey", away)
+    monkeypatch.setattr(Run, "_look", lambda *_: [passed])
+    trial = Trial("vision", {"job/a": JOB}, {"job/a": Expectation()}, 0, [Step("up")])
+    one = Run(
+        client=None, trial=trial, namespace="vision", member=str, target=lambda _: None, say=print,  # type: ignore[arg-type]
+        events=events, sleep=ends,  # type: ignore[arg-type]
+    )  # fmt: skip
+    if updating:
+        assert one._watch() == [passed]
+    else:
+        with pytest.raises(UnreachableError):
+            one._watch()
