@@ -126,6 +126,11 @@ class Run:
         """What became of each object, by name."""
         return {name: life.turns for name, life in self._objects.items()}
 
+    @property
+    def _updates(self) -> bool:
+        """Whether the stack is being updated."""
+        return self.events is not None and self.events.works
+
     def _refuse_existing(self) -> None:
         for name, manifest in self.trial.manifests.items():
             try:
@@ -160,11 +165,11 @@ class Run:
                 found = {name: self._look(name, read) for name in self.trial.manifests}
             except UnreachableError:
                 # A control plane that is upgraded starts its API server anew.
-                if not (self.events is not None and self.events.works):
+                if not self._updates:
                     raise
                 self.sleep(POLL)
                 continue
-            late = elapsed >= self.trial.seconds and not (self.events is not None and self.events.works)
+            late = elapsed >= self.trial.seconds and not self._updates
             if not any(self._waits(name, every) for name, every in found.items()) and (late or not pending):
                 never = [Check("timeline", one.text, Status.FAILED, _never(one)) for one in pending]
                 return [*never, *(_final(one) for every in found.values() for one in every)]
@@ -179,7 +184,8 @@ class Run:
 
     def _advance(self, pending: list[Step], elapsed: float) -> list[Step]:
         """Let everything happen whose turn it is, in order; what remains."""
-        while pending and self._is_due(pending[0], elapsed) and self._act(pending[0]):
+        # What an update waited for may be gone when it ends.
+        while pending and (self._updates or self._is_due(pending[0], elapsed)) and self._act(pending[0]):
             if self.trial.steps:
                 self.say(f"{elapsed:.0f} s: {pending[0].text}")
             pending = pending[1:]

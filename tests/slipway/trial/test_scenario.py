@@ -276,23 +276,30 @@ def test_an_api_server_that_is_away_while_the_stack_is_updated_is_asked_again(
     monkeypatch: pytest.MonkeyPatch, updating: bool
 ) -> None:
     class Updating:
-        works = updating
+        works, ended = updating, not updating
 
         def act(self, _step: Step, _bundle: Bundle | None) -> bool:
-            return not self.works
+            self.works = self.works and not self.ended
+            return self.ended
 
     def away(*_: object) -> Any:
         msg = "away"
         raise UnreachableError(msg)
 
     def ends(_: float) -> None:
-        events.works = False
+        events.ended = True
         monkeypatch.setattr(run, "survey", lambda *_: None)
 
     events, passed = Updating(), Check("job/a", "accepted", Status.PASSED)
     monkeypatch.setattr(run, "survey", away)
     monkeypatch.setattr(Run, "_look", lambda *_: [passed])
-    trial = Trial("vision", {"job/a": JOB}, {"job/a": Expectation()}, 0, [Step("up")])
+    trial = Trial(
+        "vision",
+        {"job/a": JOB},
+        {"job/a": Expectation()},
+        0,
+        [Step("up", after=("job/a", "queue") if updating else None)],
+    )
     one = Run(
         client=None, trial=trial, namespace="vision", member=str, target=lambda _: None, say=print,  # type: ignore[arg-type]
         events=events, sleep=ends,  # type: ignore[arg-type]
