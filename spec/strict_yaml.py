@@ -140,8 +140,9 @@ def documents(path: Path, text: str | None = None) -> list[Any]:
         refuse(f"{path}: not valid YAML: {' '.join(str(error).split())}", error)
 
 
-def text_of(path: Path, most: int = MAX_SIZE) -> str:
+def text_of(path: Path, most: int | None = None) -> str:
     """The text of a user's file, `-` for standard input. Raises SlipwayError if it is too large or no text; OSError."""
+    most = MAX_SIZE if most is None else most
     try:
         with contextlib.nullcontext(sys.stdin) if str(path) == "-" else path.open(encoding="utf-8-sig") as file:
             text = file.read(most + 1)

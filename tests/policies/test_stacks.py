@@ -182,7 +182,9 @@ def test_elastic_efa_passes_at_the_levels_of_production(preview: bool) -> None:
     platform = changed_staging({**ELASTIC, "instanceTypes": ["p5en.48xlarge"], "zones": ["us-east-1a"]})
     findings = check(record_platform(platform, stack="staging", preview=preview), TODAY)
     found = {line.partition(" ")[0] for line in mandatory(findings, "prod")}
-    assert found <= {one.id for one in findings_in("staging", preview=preview) if one.counts(TODAY)}
+    # A node of p5en is dearer than the stack's limit.
+    known = {one.id for one in findings_in("staging", preview=preview) if one.counts(TODAY)}
+    assert found - {"stack-cost-cap/ceiling"} <= known
 
 
 # Every mutation of the production stack is reported by the checks that it violates, and by no others.

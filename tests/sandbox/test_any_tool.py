@@ -18,6 +18,7 @@ from sandbox.kubernetes.objects import Ref
 from sandbox.state import load
 from tests.sandbox.aws.samples.world import TRUST
 from tests.sandbox.kubernetes.helm.charts import CONFIG_MAP, write_chart
+from tests.support.patience import wait_for
 
 pytestmark = pytest.mark.sandbox
 
@@ -142,7 +143,7 @@ def check_version(account: Account) -> None:
     """An update restarts the API server, and keeps what is in it."""
     eks = account.client("eks")
     update = eks.update_cluster_version(name=NAME, version="1.35")["update"]
-    assert eks.describe_update(name=NAME, updateId=update["id"])["update"]["status"] == "Successful"
+    assert wait_for(lambda: eks.describe_update(name=NAME, updateId=update["id"])["update"]["status"] == "Successful")
     assert eks.describe_cluster(name=NAME)["cluster"]["version"] == "1.35"
     client = account.sandbox.targets.of_cluster(NAME)
     assert client is not None

@@ -100,7 +100,7 @@ def _no_such_queue(manifest: Object) -> None:
 def _larger_than_quota(manifest: Object) -> None:
     spec, kind = manifest["spec"], manifest["kind"]
     if kind == "TrainJob":
-        spec["trainer"]["numNodes"] = 3
+        spec["trainer"]["numNodes"] = 4
         return
     _on_slices(manifest)
     if kind == "Job":
@@ -216,7 +216,7 @@ OTHERWISE: Final[Mapping[tuple[str, str], tuple[Held, Held, bool]]] = {
     ("raycluster", "larger than quota"): _OF_TWO_SETS,
     # The pods of a TrainJob are its runtime's: the API server does not see them with it.
     ("trainjob-1", "larger than quota"): _held(
-        Layer.QUOTA, "2 of h100 has 2 of nvidia.com/gpu (given: 3", "on pool h100, and the team can have at most 2"
+        Layer.QUOTA, "3 of h100 has 3 of nvidia.com/gpu (given: 4", "on pool h100, and the team can have at most 3"
     ),
     ("trainjob-1", "larger than any node"): (
         Held(layer=Layer.SCHEDULER, words="a node of pool h100 has 1 (given: 2)"),

@@ -207,11 +207,11 @@ def test_check_compares_a_multikueue_manager_with_its_worker(checkout: Path, sli
     dev = checkout / "stacks/Pulumi.dev.yaml"
     text = dev.read_text()
     manager = "    queues: {workers: {west: {secret: kubeconfig-west, stack: west}}, remotePools: [h100]}\n    teams:\n"
-    as_manager = text.replace("kueue: {replicas: 1}", "kueue: {replicas: 1, multiKueue: manager}")
+    as_manager = text.replace("kueue: {replicas: 1,", "kueue: {multiKueue: manager, replicas: 1,")
     dev.write_text(as_manager.replace("    teams:\n", manager))
     (refused,) = slipway("check dev --json", code=EXIT_REFUSED).document
     assert [one["rule"] for one in refused["problems"]] == ["must be a stack whose file is valid"]
-    worker = text.replace("kueue: {replicas: 1}", "kueue: {replicas: 1, multiKueue: worker}")
+    worker = text.replace("kueue: {replicas: 1,", "kueue: {multiKueue: worker, replicas: 1,")
     (checkout / "stacks/Pulumi.west.yaml").write_text(worker.replace("name: dev", "name: west"))
     slipway("check dev west")
 

@@ -39,7 +39,7 @@ def test_a_stack_without_its_charts_is_refused_with_the_command() -> None:
 def test_scenarios_are_those_of_the_stack() -> None:
     names = [one.name for one in rehearse._scenarios([], PROJECT, "dev")]
     assert names == [path.stem for path in sorted((PROJECT.root / "scenarios").glob("*.yaml"))]
-    assert rehearse._scenarios([], PROJECT, "staging") == []
+    assert rehearse._scenarios([], PROJECT, "another") == []
     with pytest.raises(SlipwayError, match="half-started-gang is of stack dev, not of prod"):
         rehearse._scenarios([PROJECT.root / "scenarios" / "half-started-gang.yaml"], PROJECT, "prod")
 
@@ -48,6 +48,7 @@ def test_a_stack_without_scenarios_is_refused_but_not_in_a_pull_request(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, slipway: Slipway
 ) -> None:
     monkeypatch.chdir(PROJECT.root)
+    monkeypatch.setattr(rehearse, "FOLDER", "stacks/none")
     assert "has no scenario of stack staging: name a file" in slipway("rehearse staging", code=EXIT_REFUSED).err
     assert main(["rehearse", "staging", "--replayed", "--out", str(tmp_path)]) == 0
     assert document.read(tmp_path / "rehearsal.json").scenarios == []

@@ -558,7 +558,7 @@ def test_progress_is_said_in_words() -> None:
 @pytest.mark.usefixtures("binary")
 def test_a_trace_on_dev_is_decided_by_upstream(tmp_path: Path, slipway: Slipway) -> None:
     path, out = tmp_path / "jobs.csv", tmp_path / "out"
-    path.write_text(TRACE)
+    path.write_text(TRACE.replace("3600,2,4", "3600,3,4"))
     shown = slipway("replay dev --trace", path, "--out", out).out
     decided = "kueue: v0.19.2, patched for speed; scheduler: v1.36.3; karpenter: v1.14.1; nodes: model, "
     assert decided in " ".join(shown.split())
@@ -570,6 +570,6 @@ def test_a_trace_on_dev_is_decided_by_upstream(tmp_path: Path, slipway: Slipway)
     assert (longest["job"], longest["waited"], longest["layer"]) == ("sweep", 151 + 3600 + 1 - 120, "queue")
     assert longest["why"].startswith("job/sweep waits in its queue")
     pools = {one["name"]: one for one in found["pools"]}
-    assert pools["h100"]["mostNodes"] == 2
-    assert pools["h100"]["gpuHoursBusy"] == pytest.approx((2 * 3600 + 600) / 3600, rel=1e-3)
+    assert pools["h100"]["mostNodes"] == 3
+    assert pools["h100"]["gpuHoursBusy"] == pytest.approx((3 * 3600 + 600) / 3600, rel=1e-3)
     assert 0 < pools["h100"]["idleUsd"] < pools["h100"]["usd"]

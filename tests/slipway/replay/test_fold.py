@@ -38,7 +38,7 @@ def test_nodes_are_paid_from_launch_to_removal() -> None:
     h100 = pools["h100"]
     assert h100.node_hours == pytest.approx(2 * 7200 / 3600)
     assert h100.usd == pytest.approx(24.0)
-    assert (h100.most_nodes, h100.ceiling, h100.launches) == (2, 2, 2)
+    assert (h100.most_nodes, h100.ceiling, h100.launches) == (2, 3, 2)
     # The training job ran 1800 and 3600 s on two GPUs, the sweep 600 s on one.
     assert h100.gpu_hours_busy == pytest.approx((2 * 5400 + 600) / 3600, rel=1e-3)
     assert h100.gpu_hours_paid == pytest.approx(4.0, rel=1e-3)
