@@ -28,10 +28,10 @@ ALL: Final[Mapping[tuple[str, str], Mapping[str, Taken]]] = {
         "a100": Taken(pods=1, resources={"cpu": "1", "memory": "2Gi", "nvidia.com/mig-1g.5gb": "35"}),
         "gpu-spot": Taken(pods=16, resources={"cpu": "500m", "memory": "1Gi", "nvidia.com/gpu": "1"}, spot=True),
     },
-    ("dev", "language"): {"h100": Taken(pods=2, resources={"cpu": "8", "memory": "100Gi", "nvidia.com/gpu": "1"})},
+    ("dev", "language"): {"h100": Taken(pods=3, resources={"cpu": "8", "memory": "100Gi", "nvidia.com/gpu": "1"})},
     ("prod", "vision-training"): {
         "cpu": Taken(pods=18, resources={"cpu": "15300m", "memory": "2Gi"}),
-        "gpu-spot": Taken(pods=20, resources={"cpu": "1", "memory": "2Gi", "nvidia.com/gpu": "1"}, spot=True),
+        "gpu-spot": Taken(pods=24, resources={"cpu": "1", "memory": "2Gi", "nvidia.com/gpu": "1"}, spot=True),
     },
     ("prod", "vision-serving"): {
         "a100": Taken(pods=2, resources={"cpu": "1", "memory": "2Gi", "nvidia.com/mig-2g.20gb": "24"})

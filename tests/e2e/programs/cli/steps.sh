@@ -2,7 +2,7 @@
 # A cluster with the AWS CLI, and a chart in it with helm: made, changed and deleted.
 set -eu
 trust='{"Version": "2012-10-17", "Statement": [{"Effect": "Allow", "Action": "sts:AssumeRole",
-  "Principal": {"Service": "eks.amazonaws.com"}}]}'
+  "Principal": {"Service": ["eks.amazonaws.com", "ec2.amazonaws.com"]}}]}'
 role=$(aws iam create-role --role-name cli --assume-role-policy-document "$trust" --query Role.Arn --output text)
 vpc=$(aws ec2 create-vpc --cidr-block 10.45.0.0/16 --query Vpc.VpcId --output text)
 subnet() {

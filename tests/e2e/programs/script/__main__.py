@@ -11,7 +11,11 @@ NAME = "script"
 def main() -> None:
     """Print what is there after each step."""
     ec2, eks = boto3.client("ec2"), boto3.client("eks")
-    trust = {"Effect": "Allow", "Action": "sts:AssumeRole", "Principal": {"Service": "eks.amazonaws.com"}}
+    trust = {
+        "Effect": "Allow",
+        "Action": "sts:AssumeRole",
+        "Principal": {"Service": ["eks.amazonaws.com", "ec2.amazonaws.com"]},
+    }
     document = json.dumps({"Version": "2012-10-17", "Statement": [trust]})
     role = boto3.client("iam").create_role(RoleName=NAME, AssumeRolePolicyDocument=document)["Role"]["Arn"]
     vpc = ec2.create_vpc(CidrBlock="10.44.0.0/16")["Vpc"]["VpcId"]
