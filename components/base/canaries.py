@@ -27,7 +27,7 @@ _SELECTOR: Final = re.compile(rf"([a-zA-Z_:][a-zA-Z0-9_:]{{0,127}})(?:\{{({_LABE
 class Rollback:
     """By which failures a canary is rolled back."""
 
-    service: str  # inferenceService of the canary
+    service: str  # InferenceService of the canary
     version: str  # value of the annotation `VERSION` of the pods that count
     max_error_percent: float  # maximum share of failed requests, in percent
     failed: tuple[str, ...]  # selectors of counters whose sum is the number of requests that the server failed

@@ -28,7 +28,7 @@ class FoundCluster:
 
     name: str  # its name
     status: str  # `ACTIVE`, unless it is being made, updated or removed
-    version: str  # kubernetes minor version
+    version: str  # Kubernetes minor version
     service_cidr: str  # range of its Services; empty for one of IPv6
     authentication: str  # its authentication mode
     auto: bool  # whether it is one of EKS Auto Mode, which has the Pod Identity Agent and drivers without add-ons

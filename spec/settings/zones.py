@@ -51,7 +51,7 @@ class Place:
     """What pools take from the cluster and the network that they are in."""
 
     zones: Sequence[str]  # zones of the subnets of nodes
-    version: str  # kubernetes minor version of the control plane
+    version: str  # Kubernetes minor version of the control plane
     ami_release: str | None = None  # release of the AMIs of its nodes; None for the latest
     account: Account | None = None
     """Region and zone IDs, by which a pool uses only zones that offer its types; all of them where None."""
