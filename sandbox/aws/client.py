@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 import os
 import re
 import threading
@@ -99,21 +98,6 @@ class Clients:
             if key not in self._made:
                 self._made[key] = self._make(*key)
             return self._made[key]
-
-    def cluster_token(self, region: str, cluster: str) -> str:
-        """A token of EKS for a cluster: an address of STS, signed for 60 s, in base64 (aws-iam-authenticator, README,
-        "API Authorization from Outside a Cluster"; awscli 1.46, customizations/eks/get_token.py)."""
-        sts = self.get("sts", region)
-        signer = sts._request_signer
-        request = {
-            "method": "GET",
-            "url": f"{self.endpoint}/?Action=GetCallerIdentity&Version=2011-06-15",
-            "body": {},
-            "headers": {CLUSTER_HEADER: cluster},
-            "context": {},
-        }
-        url = signer.generate_presigned_url(request, operation_name="GetCallerIdentity", expires_in=60)
-        return TOKEN_PREFIX + base64.urlsafe_b64encode(url.encode()).decode().rstrip("=")
 
     def partition(self, region: str) -> str:
         """The partition of a region: aws, aws-cn, aws-us-gov."""

@@ -20,6 +20,7 @@ from sandbox.kubernetes.client import ApiError, KubeClient
 from sandbox.kubernetes.objects import Object, condition
 from sandbox.kubernetes.waiting import Watch
 from sandbox.nodes import ec2, scaling
+from sandbox.nodes.drain import leaves, shut_if_empty
 from sandbox.nodes.registry import Scalable
 from sandbox.nodes.scaling import Flags, Option, Place
 from sandbox.nodes.spec import node
@@ -190,7 +191,7 @@ class Autoscaler:
     def _shrink(
         self, cluster: str, groups: Iterable[Scalable], pods: Mapping[str, list[Object]], flags: Flags, now: float
     ) -> None:
-        empty = {name for group in groups for name in group.nodes.values() if all(map(_of_daemon_set, pods[name]))}
+        empty = {name for group in groups for name in group.nodes.values() if not any(map(leaves, pods[name]))}
         self._state.unneeded = {name: self._state.unneeded.get(name, now) for name in empty}
         if now - self._state.added < flags.after_add:
             return
@@ -201,6 +202,8 @@ class Autoscaler:
                 for number, name in sorted(group.nodes.items(), reverse=True)
                 if now - self._state.unneeded.get(name, now) >= flags.unneeded and name in empty
             ][: max(0, spare)]
+            # A pod may have come since the look: upstream taints and looks again (core/scaledown/actuation, 1.36.1).
+            long = [number for number in long if shut_if_empty(self._client, group.nodes[number])]
             if long:
                 self._groups.resize(cluster, group.name, [one for one in group.nodes if one not in long])
 
@@ -245,10 +248,6 @@ def _arguments(deployment: Mapping[str, Any]) -> list[str] | None:
 def _unschedulable(pod: Mapping[str, Any]) -> bool:
     scheduled = condition(pod, "PodScheduled")
     return scheduled.get("reason") == "Unschedulable" and not pod["metadata"].get("deletionTimestamp")
-
-
-def _of_daemon_set(pod: Mapping[str, Any]) -> bool:
-    return any(one["kind"] == "DaemonSet" for one in pod["metadata"].get("ownerReferences") or ())
 
 
 def _refused(settings: ec2.Ec2, group: Scalable) -> bool:

@@ -3,7 +3,7 @@
 Source: EKS User Guide, "Understand each phase of node updates" (managed-node-update-behavior.html, read 2026-11).
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Final
 
 from sandbox.errors import SandboxError
@@ -16,8 +16,10 @@ STUCK_SECONDS: Final = 30.0
 _MIRROR: Final = "kubernetes.io/config.mirror"
 
 
-def drain(client: KubeClient, group: str, names: Sequence[str]) -> None:
+def drain(client: KubeClient, group: str, names: Sequence[str], *, forced: bool = False) -> None:
     """Evict the pods of nodes, one node after the other; nothing new is placed on any of them meanwhile.
+
+    A forced update goes on where pods don't leave; they end with their node then.
 
     Raises:
         SandboxError: Pods don't leave, in EKS's words. Then nodes take pods again.
@@ -27,6 +29,8 @@ def drain(client: KubeClient, group: str, names: Sequence[str]) -> None:
         try:
             _empty(client, name)
         except TimeoutError as error:
+            if forced:
+                continue
             _cordon(client, names, on=False)
             msg = (
                 f"PodEvictionFailure: Reached max retries while trying to evict pods from nodes in node group {group}: "
@@ -35,10 +39,23 @@ def drain(client: KubeClient, group: str, names: Sequence[str]) -> None:
             raise SandboxError(msg) from error
 
 
+def shut_if_empty(client: KubeClient, name: str) -> bool:
+    """Whether a node has no pod that a drain would wait for; then nothing new is placed on it either."""
+    _cordon(client, [name], on=True)
+    empty = not any(map(leaves, _pods(client, name)))
+    if not empty:
+        _cordon(client, [name], on=False)
+    return empty
+
+
 def _cordon(client: KubeClient, names: Sequence[str], *, on: bool) -> None:
     for name in names:
         if client.get(Ref("v1", "Node", name)) is not None:
             client.merge(Ref("v1", "Node", name), {"spec": {"unschedulable": on or None}})
+
+
+def _pods(client: KubeClient, name: str) -> Iterable[Object]:
+    return client.list(client.discovery.find("v1", "Pod"), fields=f"spec.nodeName={name}")
 
 
 def _empty(client: KubeClient, name: str) -> None:
@@ -46,10 +63,10 @@ def _empty(client: KubeClient, name: str) -> None:
     left: list[str] = []
 
     def gone() -> bool | None:
-        pods = [one for one in client.list(client.discovery.find("v1", "Pod"), fields=f"spec.nodeName={name}")]
-        left[:] = [one["metadata"]["uid"] for one in pods if _leaves(one)]
+        pods = list(_pods(client, name))
+        left[:] = [one["metadata"]["uid"] for one in pods if leaves(one)]
         for pod in pods:
-            if _leaves(pod) and not pod["metadata"].get("deletionTimestamp"):
+            if leaves(pod) and not pod["metadata"].get("deletionTimestamp"):
                 refusals[str(Ref.of(pod))] = _evict(client, pod)
         return None if left else True
 
@@ -60,7 +77,7 @@ def _empty(client: KubeClient, name: str) -> None:
     waiting.until(gone, STUCK_SECONDS, what, longest=waiting.SLOW_POLL_SECONDS, sight=lambda: tuple(sorted(left)))
 
 
-def _leaves(pod: Object) -> bool:
+def leaves(pod: Object) -> bool:
     """Whether a drain waits for it: not for those that the node brings, or that a DaemonSet puts back at once."""
     owners = {one["kind"] for one in pod["metadata"].get("ownerReferences") or ()}
     return "DaemonSet" not in owners and _MIRROR not in (pod["metadata"].get("annotations") or {})

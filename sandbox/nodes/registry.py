@@ -4,7 +4,7 @@ import copy
 import itertools
 import threading
 from collections import defaultdict
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
 
@@ -61,7 +61,7 @@ class NodeRegistry:
         write: Callable[[str, NodeSpec], bool],
         remove: Callable[[str, str], None],
         elastic: Callable[[str], bool] = lambda _: False,
-        drain: Callable[[str, str, Sequence[str]], None] = lambda *_: None,
+        drain: Callable[..., None] = lambda *_, **__: None,
     ) -> None:
         self._facts = facts
         self._write = write
@@ -102,7 +102,7 @@ class NodeRegistry:
             self._reconcile(cluster)
             leaving = [one.name for one in state.leaving.get(name, ())]
         if leaving:
-            self._drain(cluster, name, leaving)
+            self._drain(cluster, name, leaving, forced=bool(inputs.get("forceUpdateVersion")))
             with self._lock:
                 state.leaving.pop(name, None)
                 self._reconcile(cluster)

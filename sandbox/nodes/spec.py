@@ -182,11 +182,11 @@ class NodeWriter:
             client.apply(dra.resource_slice(live), MANAGER, force=True)
         return True
 
-    def drain(self, cluster: str, group: str, names: Sequence[str]) -> None:
+    def drain(self, cluster: str, group: str, names: Sequence[str], *, forced: bool = False) -> None:
         """Empty nodes of a group. Raises SandboxError if pods don't leave them."""
         client = self.client_of(cluster)
         if client is not None:
-            drain(client, group, names)
+            drain(client, group, names, forced=forced)
 
     def remove(self, cluster: str, name: str) -> None:
         """Delete a node, and its pods, as the pod garbage collector does a minute later (controller/podgc, 1.36)."""

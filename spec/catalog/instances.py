@@ -103,11 +103,6 @@ class InstanceType:
         return int(self.vcpus * 1000 - kept - rest * _CPU_REST)
 
     @property
-    def allocatable_memory_mib(self) -> int:
-        """MiB that are allocatable to pods, as Karpenter computes them at `max_pods`."""
-        return self.allocatable_memory_at(self.max_pods)
-
-    @property
     def usable_memory_mib(self) -> int:
         """MiB that the operating system has, as Karpenter computes them."""
         return self.memory_mib * (1000 - _VM_OVERHEAD_PERMILLE) // 1000

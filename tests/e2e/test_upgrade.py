@@ -79,6 +79,7 @@ def test_an_upgrade_is_planned_done_and_rolled_back(world: World) -> None:
     world.edit(FILE, f'version: "{BEFORE}"', f'version: "{AFTER}"')
     world.edit(FILE, "{preset: system}", f'{{preset: system, version: "{BEFORE}"}}')
     world.edit(FILE, "    pools:\n", "    admission: {defaults: false}\n    pools:\n")
+    world.edit(FILE, f'version: "{AFTER}"\n', f'version: "{AFTER}"\n      repairGpus: false\n')
     world.succeed("up", STACK, "--sandbox")
     assert planned(world, "--to", BEFORE)[0] == {}
     world.edit(FILE, f'version: "{AFTER}"', f'version: "{BEFORE}"')

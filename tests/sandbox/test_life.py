@@ -120,9 +120,13 @@ def test_a_node_is_emptied_by_evictions_which_a_budget_may_refuse(
     with pytest.raises(SandboxError, match=r"PodEvictionFailure: .* group g: .*pod.*disruption budget"):
         writer.drain(CLUSTER, "g", ["drain-0"])
     assert not existing(living, Ref("v1", "Node", "drain-0"))["spec"].get("unschedulable")
+    assert not drain.shut_if_empty(living, "drain-0")
+    writer.drain(CLUSTER, "g", ["drain-0"], forced=True)
+    assert existing(living, Ref.of(one))["spec"]["nodeName"] == "drain-0"
     living.delete(Ref.of(budget))
     monkeypatch.undo()
     writer.drain(CLUSTER, "g", ["drain-0", "gone"])
+    assert drain.shut_if_empty(living, "drain-0")
     assert living.get(Ref.of(one)) is None
     assert existing(living, Ref("v1", "Node", "drain-0"))["spec"]["unschedulable"]
     assert existing(living, Ref.of(stays))["status"]["numberReady"] == 1

@@ -217,7 +217,8 @@ class Operations(ContentOperations):
         if self._get_param("launchTemplate"):
             # Named by ID or by name; EKS answers with both.
             group.launch_template = {**(group.launch_template or {}), **self._get_param("launchTemplate")}
-        self._follow(group, live.UPDATING, self._template(group), before)
+        forced = {"forceUpdateVersion": bool(self._get_param("force"))}
+        self._follow(group, live.UPDATING, self._template(group), before, forced)
         return self._updated("VersionUpdate")
 
     def delete_nodegroup(self) -> ActionResult:
@@ -246,14 +247,19 @@ class Operations(ContentOperations):
             raise Refused(_BAD, error.text) from error
 
     def _follow(
-        self, group: Any, status: str, template: Mapping[str, Any] | None, before: Mapping[str, Any] | None = None
+        self,
+        group: Any,
+        status: str,
+        template: Mapping[str, Any] | None,
+        before: Mapping[str, Any] | None = None,
+        more: Mapping[str, Any] | None = None,
     ) -> None:
-        """Let the nodes follow the group; `before` has values that it gets back if they don't."""
+        """Let the nodes follow the group; `before` has values that it gets back if they don't, `more` other inputs."""
         nodes = live.behind().nodes
         if nodes is None:
             return
         group.status = status
-        inputs, cluster, name = inputs_of(group), group.cluster_name, group.nodegroup_name
+        inputs, cluster, name = {**inputs_of(group), **(more or {})}, group.cluster_name, group.nodegroup_name
 
         def ready(_: Any) -> None:
             if group.status != live.DELETING:

@@ -131,7 +131,7 @@ def test_types_have_the_prices_and_the_allocatable_resources_of_the_catalog() ->
     discount = prices.SPOT.types[kind.name]
     assert found["prices"]["spot"] == float(kind.usd_per_hour * (Decimal(1) - discount))
     reserved = found["kubeReservedMiB"] + found["kubeReservedMiBPerPod"] * kind.max_pods + found["evictionMiB"]
-    assert found["memoryMiB"] - reserved == kind.allocatable_memory_mib
+    assert found["memoryMiB"] - reserved == kind.allocatable_memory_at(kind.max_pods)
     assert found["cpu"] * 1000 - found["kubeReservedMillis"] == kind.allocatable_cpu_millis
     assert found["labels"]["karpenter.k8s.aws/instance-gpu-name"] == "l4"
 

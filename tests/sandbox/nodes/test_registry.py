@@ -30,10 +30,10 @@ class Cluster:
     drained: list[tuple[str, ...]] = field(default_factory=list)
     """The nodes that there were when some were emptied."""
 
-    def drain(self, cluster: str, group: str, names: Sequence[str]) -> None:
+    def drain(self, cluster: str, group: str, names: Sequence[str], *, forced: bool) -> None:
         assert set(names) < set(self.nodes)
         self.drained.append(tuple(self.nodes))
-        if self.stuck:
+        if self.stuck and not forced:
             msg = "PodEvictionFailure"
             raise SandboxError(msg)
 
@@ -94,14 +94,18 @@ def test_nodes_of_another_image_come_before_the_old_ones_go(
     assert len(cluster.drained) == 1
 
 
-def test_nodes_that_pods_do_not_leave_stay_until_the_next_update(registry: NodeRegistry, cluster: Cluster) -> None:
+@pytest.mark.parametrize("forced", [False, True])
+def test_nodes_that_pods_do_not_leave_stay_until_the_next_update(
+    registry: NodeRegistry, cluster: Cluster, forced: bool
+) -> None:
     registry.node_group_changed("dev", "a100", {**GROUP, "version": "1.35"}, None)
     cluster.stuck = True
     with pytest.raises(SandboxError, match="PodEvictionFailure"):
         registry.node_group_changed("dev", "a100", {**GROUP, "version": "1.36"}, None)
     assert len(cluster.nodes) == 4
-    cluster.stuck = False
-    registry.node_group_changed("dev", "a100", {**GROUP, "version": "1.36"}, None)
+    cluster.stuck = forced
+    group = {**GROUP, "version": "1.36", "forceUpdateVersion": forced}
+    registry.node_group_changed("dev", "a100", group, None)
     assert set(cluster.nodes) == {"a100-2", "a100-3"}
 
 

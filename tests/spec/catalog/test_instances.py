@@ -77,7 +77,7 @@ def test_sizes_pods_allocatable_and_price_are_those_of_karpenters_instance_pages
         pods=kind.max_pods,
         usd=None if kind.usd_per_hour is None else str(kind.usd_per_hour),
         cpu=kind.allocatable_cpu_millis,
-        memory=kind.allocatable_memory_mib,
+        memory=kind.allocatable_memory_at(kind.max_pods),
     )
 
 
@@ -124,8 +124,8 @@ def test_the_first_card_of_b300_takes_no_efa() -> None:
 @given(TYPES)
 def test_most_of_a_node_is_allocatable_to_pods(kind: InstanceType) -> None:
     assert 0 < kind.allocatable_cpu_millis < kind.vcpus * 1000
-    assert 0 < kind.allocatable_memory_mib < kind.memory_mib
-    assert kind.allocatable_memory_at(kind.max_pods + 1) < kind.allocatable_memory_mib
+    assert 0 < kind.allocatable_memory_at(kind.max_pods) < kind.memory_mib
+    assert kind.allocatable_memory_at(kind.max_pods + 1) < kind.allocatable_memory_at(kind.max_pods)
 
 
 def test_zones_that_offer_a_type_are_zones_of_their_region() -> None:
