@@ -136,15 +136,20 @@ _KEPT: Final = (
 )
 
 
-_STEADY_POOLS: Final = f"variables.pools.filter(p, !p.spot && ({placement.OFFERS}) && ({placement.SELECTED}))"
-_STEADY: Final = Fill(
-    paths={kind: paths for kind, paths in SPEC_PATHS.items() if kind in {each.kind for each in kinds.JOBS}},
-    field="nodeSelector",
-    value=f"{{'{keys.POOL}': {_STEADY_POOLS}[0].name}}",
-    when=f"variables.pools.exists(p, p.spot && {_LEFT}) && !({_WRITES}) && {_STEADY_POOLS}.size() > 0",
-    # Which pool is a matter of cost.
-    of_server=False,
-)
+def steady(fits: str = "true", smaller: str = "true") -> Fill:
+    """The selection of a pool that isn't Spot, for jobs that reach one that is: of those `p` that pod `s` may have by
+    `fits`, the first `a` that is `smaller` than each other `b`, both by name."""
+    pools = f"variables.pools.filter(p, !p.spot && ({placement.OFFERS}) && ({placement.SELECTED}) && ({fits}))"
+    spot = f"variables.pools.exists(p, p.spot && {_LEFT}) && !({_WRITES}) && {pools}.size() > 0"
+    return Fill(
+        paths={kind: paths for kind, paths in SPEC_PATHS.items() if kind in {each.kind for each in kinds.JOBS}},
+        field="nodeSelector",
+        value=f"{{'{keys.POOL}': [{pools}.map(p, p.name)].map(n, n.filter(a, n.all(b, {smaller})))[0][0]}}",
+        when=spot,
+        wrong=spot,
+        # Which pool is a matter of cost.
+        of_server=False,
+    )
 
 
 def spot_checkpoint() -> Rule:
@@ -164,7 +169,7 @@ def spot_checkpoint() -> Rule:
             fix=" are Spot and can be reclaimed at any time: mount the volume claim checkpoints, not read-only, and "
             f"write to it; or select a pool that is not Spot: nodeSelector {{{keys.POOL}: POOL}}",
         ),
-        fills=(_STEADY,),
+        fills=(steady(),),
         left="only its author knows where it writes its checkpoints, and the team has no other pool with these GPUs",
     )
 

@@ -20,7 +20,7 @@ from slipway.cli import cluster
 from slipway.cli.check import checked
 from slipway.cli.output import obeyed, table
 from slipway.engine.project import find
-from slipway.why import Answer, fix, manifests, overview
+from slipway.why import Answer, fix, manifests, overview, trainjob
 from slipway.why.bundle import Object
 from slipway.why.collect import collect, survey
 from slipway.why.collect import find as find_object
@@ -28,6 +28,7 @@ from slipway.why.explain import explain
 from slipway.why.fix import Fixed
 from slipway.why.manifests import DryRun
 from slipway.why.refusals import with_server
+from slipway.why.trainjob import Translated
 from spec import strict_yaml
 from spec.errors import EXIT_FAILURE, EXIT_REFUSED, SlipwayError, fail, refuse
 from spec.settings import Platform
@@ -73,13 +74,20 @@ def run(options: argparse.Namespace) -> int:
     if text is None:
         answers = [_of_name(what, place)]
     else:
-        objects = _objects(text, what)
-        fixed = _fix(text, objects, place, options, what) if options.fix else None
+        of_jobs = trainjob.translated(text, place.platform.addons) if options.fix and place.platform else None
+        objects = _objects(of_jobs.text if of_jobs else text, what)
+        fixed = _fix(of_jobs, objects, place, options, what) if of_jobs else None
         answers = _of_file(fixed.objects if fixed else [one for _, one in objects], place, options.namespace)
-        if fixed:
+        if of_jobs and fixed:
             said = zip(answers, fixed.changes, fixed.left, strict=True)
             answers = [
-                replace(one, changes=list(map(str, own)), lost=fix.lost(own), left=left) for one, own, left in said
+                replace(
+                    one,
+                    changes=[*of_jobs.changes.get(one.subject, ()), *map(str, own)],
+                    lost=fix.lost(own),
+                    left=[*of_jobs.left.get(one.subject, ()), *left],
+                )
+                for one, own, left in said
             ]
     if (client := place.client) is not None:
         answers = [replace(one, part=with_server(one.part, client)) for one in answers]
@@ -145,7 +153,9 @@ def _objects(text: str, what: str) -> list[Located]:
     return list(manifests.with_trials(found))
 
 
-def _fix(text: str, objects: Sequence[Located], place: Place, options: argparse.Namespace, what: str) -> Fixed:
+def _fix(
+    of_jobs: Translated, objects: Sequence[Located], place: Place, options: argparse.Namespace, what: str
+) -> Fixed:
     """Fix the file."""
     assert place.platform is not None  # noqa: S101 - --fix needs --stack
     located = [
@@ -159,10 +169,10 @@ def _fix(text: str, objects: Sequence[Located], place: Place, options: argparse.
         for kind in fix.KNOWN
         for name in (known.names("v1", kind) if known is not None else ())
     ]
-    found = fix.file(text, located, place.platform.admission, existing)
+    found = fix.file(of_jobs.text, located, place.platform.admission, existing)
     if what == STANDARD_INPUT:
         (sys.stdout if sys.stdout.isatty() else obeyed(sys.stdout)).write(found.text)
-    elif any(found.changes):
+    elif of_jobs.changes or any(found.changes):
         if (path := Path(what)).is_symlink():
             refuse(f"{path} is a link to {path.readlink()}: --fix writes no file but the one it is given, name that")
         path.write_text(found.text, encoding="utf-8")

@@ -16,9 +16,11 @@ import yaml
 from ruamel.yaml import YAML
 from ruamel.yaml.error import YAMLError
 
+from components.addons.trainer import ANY_GPU
 from components.admission import defaults
 from components.admission import rules as every_rule
 from components.admission.defaults import Step
+from components.admission.gpus import steady
 from components.admission.rule import Fill, literal
 from components.admission.templates import EVERY_SPEC, RAY_PATHS, SPEC_PATHS, below
 from components.admission.variables import SHARED, parameters
@@ -30,6 +32,8 @@ from slipway.why.judge import Variables, context_of, violations, without_nulls
 from slipway.why.table import rows
 from spec import strict_yaml
 from spec.errors import EXIT_REFUSED, SlipwayError
+from spec.jobs import QUEUE
+from spec.pools import PoolSpec, keys
 from spec.settings.admission import Action, Admission
 
 Path = tuple[str | int, ...]
@@ -63,6 +67,43 @@ _FEATURES: Final = (
         "s.filter(k, k == 'enableInTreeAutoscaling' && s[k])",
     ),
 )
+_STEPS: Final = {
+    "CronWorkflow": ("spec.workflowSpec.templates[]",),
+    **dict.fromkeys(("Workflow", "WorkflowTemplate"), ("spec.templates[]",)),
+}
+"""Where the templates of workflows are."""
+_RUN: Final = "[has({0}.container) ? {0}.container : has({0}.script) ? {0}.script : dyn({{}})]"
+_ON_GPUS: Final = (
+    f"{_RUN}.exists(c, has(c.resources) && has(c.resources.limits) && c.resources.limits.exists(k, "
+    "k.startsWith('nvidia.com/')))"
+)
+
+
+def _steady(pools: Mapping[str, PoolSpec]) -> Fill:
+    """A pool that isn't Spot, whose labels a job selects and whose nodes have the fewest GPUs."""
+    own = f"{literal({name: dict(pool.labels) for name, pool in pools.items()})}[p.name]"
+    gpus = literal({name: pool.gpu_count for name, pool in pools.items()})
+    selected = f"!has(s.nodeSelector) || s.nodeSelector.all(k, k in {own} && {own}[k] == s.nodeSelector[k])"
+    return steady(selected, f"{gpus}[a] <= {gpus}[b]")
+
+
+def _steps(queue: str | None) -> Iterator[Step]:
+    """Steps with GPUs get the team's queue, as examples/tutorials/pipeline.yaml has it; Kueue adds the tolerations of
+    the pool that it gives them, but looks at pods that tolerate the GPUs' own taint alone (`components.queues`)."""
+    if queue is None:
+        return
+    whole = "(object.kind == 'CronWorkflow' ? object.spec.workflowSpec : object.spec)"
+    queued = f"has({whole}.podMetadata) && has({whole}.podMetadata.labels) && '{QUEUE}' in {whole}.podMetadata.labels"
+    has = f"{_ON_GPUS.format('t')} && !({queued})"
+    wrong, label = f"{has} && !('{QUEUE}' in s.labels)", literal({QUEUE: queue})
+    labels = Fill(paths=below(_STEPS, "metadata+"), field="labels", value=label, when=has, wrong=wrong)
+    yield Step("gpu-queue", labels)
+    tolerated = f"has(s.tolerations) && s.tolerations.exists(x, !has(x.key) || x.key == '{keys.GPU}')"
+    missing = f"{_ON_GPUS.format('s')} && !({tolerated}) && !has({whole}.tolerations)"
+    tolerations = Fill(paths=_STEPS, field="tolerations", value=literal([ANY_GPU]), when=missing, appends=True)
+    yield Step("gpu-pool", tolerations)
+
+
 _POLICIES: Final = tuple(
     Step(f"pods of a {kind}", Fill(paths={kind: SPEC_PATHS[kind]}, field="restartPolicy", value=literal(right[0]),
          when=literal("" not in right), wrong=f"!(s.restartPolicy in {literal(list(right))})"))
@@ -191,7 +232,10 @@ def fixed(
     every = every_rule(context)
     on = [rule for rule in every if settings.of(rule.name) is not Action.OFF]
     variables, data = {**SHARED, **defaults.VARIABLES}, parameters(every)["data"]
-    for step in (*defaults.steps(on), *_POLICIES, *_existing(target, (manifest, *others))):
+    chosen = _steady(target.pools)
+    of_rules = [replace(one, fill=chosen) if one.fill == steady() else one for one in defaults.steps(on)]
+    of_steps = [one for one in _steps(target.queue) if one.rule in {rule.name for rule in on}]
+    for step in (*of_rules, *of_steps, *_POLICIES, *_existing(target, (manifest, *others))):
         for path in step.fill.paths.get(str(found.get("kind")), ()):
             for at, holder in list(_holders(found, path)):
                 env = Variables(variables, without_nulls(found), target, data)
@@ -223,7 +267,11 @@ def _change(fill: Fill, at: Path, holder: Object, env: Mapping[str, Any], rule: 
             for one in cel.compiled(fill.value)(env):
                 yield Change((*at, fill.field), one, holder[fill.field], rule, appended=True)
         elif present and fill.wrong and cel.compiled(fill.wrong)(env) is True:
-            yield Change((*at, fill.field), cel.compiled(fill.right or fill.value)(env), holder[fill.field], rule)
+            value, was = cel.compiled(fill.right or fill.value)(env), holder[fill.field]
+            if isinstance(value, Mapping) and isinstance(was, Mapping):
+                yield from (Change((*at, fill.field, key), one, was.get(key), rule) for key, one in value.items())
+            else:
+                yield Change((*at, fill.field), value, was, rule)
     except cel.CelError:
         return
 

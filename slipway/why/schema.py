@@ -4,6 +4,7 @@ classes of pulumi_kubernetes, which are generated from Kubernetes' OpenAPI."""
 import pkgutil
 import re
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from difflib import get_close_matches
 from functools import cache
 from importlib import import_module
@@ -19,11 +20,13 @@ from components.admission.rule import Kind
 from components.tenancy.roles import created
 from components.workloads.checks.jobs import key_of, missing_addon
 from components.workloads.target import Target
+from slipway.why import trainjob
 from slipway.why.answer import Layer
 from slipway.why.bundle import Object
 from slipway.why.podsets import podsets
 from slipway.why.table import Finding, finding
 from spec.catalog.software import SOFTWARE
+from spec.settings.addons.batch import Trainer
 
 _CREATED: Final = tuple(kinds.BY_RESOURCE[one] for one in created())
 _SOFTWARE: Final = {
@@ -38,6 +41,18 @@ _STABLE: Final = re.compile(r"v\d+")
 "Deprecated API Migration Guide")."""
 
 
+_SET_BY: Final = {
+    "Namespace": "teams.TEAM.namespaces",
+    "NetworkPolicy": "teams.TEAM.namespaces.NAME.purpose",
+    "PersistentVolume": "storage",
+    "PriorityClass": "teams.TEAM.priorities",
+    "ResourceQuota": "gpus, cpus, storageGib, pods and objects of teams.TEAM",
+    "RoleBinding": "teams.TEAM.members",
+    "StorageClass": "storage",
+}
+"""The settings by which the platform makes what members may not create."""
+
+
 def kind_problems(manifest: Object, target: Target) -> Iterator[Finding]:
     """A kind or version that the stack does not serve, or that members of a team may not create."""
     api, name = str(manifest.get("apiVersion")), str(manifest.get("kind"))
@@ -45,7 +60,10 @@ def kind_problems(manifest: Object, target: Target) -> Iterator[Finding]:
     kind = next((one for one in _CREATED if (one.group, one.kind) == (group, name)), None)
     own = _classes(group, name)
     if kind is not None and (addon := _missing(kind, target)):
-        yield Finding(Layer.ADMISSION, missing_addon(target, name, addon), decoding=True)
+        lacks = missing_addon(target, name, addon)
+        if name == trainjob.KIND and Trainer in (target.addons or ()):
+            lacks = replace(lacks, fix=f"{lacks.fix} Or `--fix` makes a TrainJob of it.")
+        yield Finding(Layer.ADMISSION, lacks, decoding=True)
     elif kind is not None and api not in (known := versions(kind)):
         yield finding("other version", "apiVersion", api, kind=name, known=", ".join(known), first=known[0])
     elif kind is None and (not own or target.shares is not None):  # without teams nobody is a member of one
@@ -57,6 +75,10 @@ def kind_problems(manifest: Object, target: Target) -> Iterator[Finding]:
         served = ", ".join(one.kind for one in kinds.WITH_PODS if one in _CREATED and not _missing(one, target))
         meant = " or ".join(f"{versions(by_name[one])[0]} {by_name[one].kind}" for one in like)
         fix = f"Did you mean {meant}?" if like else f"Workloads can be {served}."
+        if setting := _SET_BY.get(name) if own else None:
+            fix = f"The platform makes it: set {setting} in the stack file."
+        elif own and name == "LimitRange":
+            fix = "Each namespace of a team has one: write requests and limits into the containers."
         yield finding("no such kind", "kind", f"{api} {name}", rule=rule, fix=fix)
 
 
