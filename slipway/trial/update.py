@@ -55,10 +55,11 @@ class Update:
         return True
 
     def end(self) -> None:
-        """Cancel it as Ctrl-C does, and wait until the engine has written its state."""
+        """Cancel it, and wait until the engine has written its state."""
         process, self._process = self._process, None
         if process is not None and process.poll() is None:
-            process.send_signal(signal.SIGINT)
+            # As Ctrl-C does (`slipway.engine.process`), also where the parent, in a background, ignores SIGINT.
+            process.send_signal(signal.SIGTERM)
             process.wait()
         self._held.close()
 

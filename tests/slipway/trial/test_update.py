@@ -1,5 +1,6 @@
 """The step of a scenario that updates the stack."""
 
+import signal
 import sys
 from pathlib import Path
 
@@ -37,3 +38,18 @@ def test_an_update_begins_once_and_its_step_is_done_when_it_has_ended(
     events.act(step, None)
     events.undo()
     assert not events.works
+
+
+def test_an_update_ends_where_the_parent_ignores_interrupts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As of a command that a shell runs in the background; an ignored signal is inherited."""
+    (tmp_path / "stacks").mkdir()
+    (tmp_path / "stacks" / "Pulumi.dev.yaml").write_text("config: {slipway:platform: {a: 1}}\n", "utf-8")
+    monkeypatch.setattr(update, "COMMAND", (sys.executable, "-c", "import time; time.sleep(600)"))
+    one = update.Update(Project(tmp_path), "dev")
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        assert not one.done({"a": 2})
+    finally:
+        signal.signal(signal.SIGINT, before)
+    one.end()
+    assert not one.works
