@@ -16,7 +16,7 @@ from typing import Any, Protocol
 
 from sandbox import asked, worlds
 from sandbox.aws.client import Clients, World
-from sandbox.aws.moto import live, tokens
+from sandbox.aws.moto import faults, live, tokens
 from sandbox.aws.moto.server import MotoServer
 from sandbox.aws.moto.server import start as start_moto
 from sandbox.aws.provider import AwsProvider
@@ -336,10 +336,16 @@ class Sandbox:
         write_atomically(path, json.dumps(tokens.configuration(self._clients.endpoint, slot)))
         return path
 
+    def _disturb(self, part: str, seconds: float, how: str) -> None:
+        if how == faults.FULL:
+            self._etcd.fill(seconds)
+        else:
+            self._supervisor.pause(part, seconds, breathing=how == faults.SLOW)
+
     def _serve_aws(self, moto: MotoServer, notes: Notes, charts: Charts) -> Served:
         self._clients = moto.clients
         addons = self._addons = AddonReleases(self.targets, charts)
-        moto.attach(self.pool, self.registry, addons, self._of_slot, self._save, self._supervisor.pause)
+        moto.attach(self.pool, self.registry, addons, self._of_slot, self._save, self._disturb)
         self._processes = Processes(self._settings.home / "logs" / f"{TOOL}.log")
         self._stops.append(("the providers", self._processes.stop))
         world = World(self._clients, self.pool, addons, notes, self._processes)

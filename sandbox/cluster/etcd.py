@@ -4,6 +4,7 @@ import base64
 import re
 import ssl
 import subprocess
+import threading
 from dataclasses import dataclass
 from http import HTTPStatus
 from pathlib import Path
@@ -39,6 +40,19 @@ class Etcd:
             raise SandboxError(msg)
         # The gateway omits zero values, and writes 64-bit numbers as strings.
         return int(answer.json().get("deleted", 0))
+
+    def fill(self, seconds: float) -> None:
+        """Let it refuse to write, as with a full disk or at its quota, for a while (etcd.io, "Maintenance", "Space
+        quota")."""
+
+        def alarm(action: str) -> None:
+            body = {"action": action, "memberID": "1", "alarm": "NOSPACE"}
+            self._http.request("POST", f"{self.url}/v3/maintenance/alarm", json=body)
+
+        alarm("ACTIVATE")
+        timer = threading.Timer(seconds, alarm, ["DEACTIVATE"])
+        timer.daemon = True
+        timer.start()
 
 
 def start_etcd(binary: Path, directory: Path, log: Path, supervisor: Supervisor, pki: Pki) -> Etcd:

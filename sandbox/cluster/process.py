@@ -25,6 +25,7 @@ from sandbox.identity import ProcessIdentity
 
 LOG = logging.getLogger(__name__)
 LAUNCHER = Path(__file__).parents[1] / "launch.py"
+HELD_SECONDS = 0.4  # how long a slow process stands still at a time
 POLL_SECONDS = 0.03
 RETURN_SECONDS = 60.0
 """How long a request waits for a server that died: it is started again within seconds."""
@@ -310,9 +311,9 @@ class Supervisor:
             if process.kept and not self._stopping:
                 process.respawn()
 
-    def pause(self, name: str, seconds: float) -> None:
-        """Let the children with this name, or with one that begins with it, stand still for a while. Raises
-        ProcessError if there are none."""
+    def pause(self, name: str, seconds: float, *, breathing: bool = False) -> None:
+        """Let the children with this name, or with one that begins with it, stand still for a while; if they are
+        `breathing`, they run a fifth of it. Raises ProcessError if there are none."""
         with self._lock:
             named = [each for each in self._children if f"{each.spec.name} ".startswith(f"{name} ")]
             names = sorted({each.spec.name.split()[0] for each in self._children})
@@ -321,8 +322,11 @@ class Supervisor:
             raise ProcessError(msg)
 
         def stand(process: Process) -> None:
-            with process.frozen():
-                time.sleep(seconds)
+            ends = time.monotonic() + seconds
+            while process.exit_code is None and (left := ends - time.monotonic()) > 0:
+                with process.frozen():
+                    time.sleep(min(left, HELD_SECONDS) if breathing else left)
+                time.sleep(HELD_SECONDS / 4 if breathing else 0)
 
         for each in named:
             threading.Thread(target=stand, args=(each,), name=f"pause {name}", daemon=True).start()

@@ -1,5 +1,6 @@
 """What would hold the objects of a file: the API server's answer in a dry run, then the settings of the stack."""
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from http import HTTPStatus
@@ -203,7 +204,9 @@ def answer(
     if dry_run is not None:
         outcome = dry_run.of(manifest)
         who = f"as {dry_run.member}" if dry_run.member else "with your permissions"
-        if outcome.message:
+        if outcome.message and _in_file(outcome.message, others):
+            seen.append(Evidence("dry run", f"its webhook asks for the runtime of this file, not there yet {who}"))
+        elif outcome.message:
             parts.append(_refused(outcome, who))
         else:
             seen.append(Evidence("dry run", f"the API server accepts it {who}"))
@@ -272,6 +275,20 @@ def _nearer(parts: Sequence[Part]) -> Iterator[Part]:
             yield one
 
 
+_NO_RUNTIME: Final = re.compile(r"(?i)runtime[\w.]* ['\"]([^'\"]+)['\"] not found")
+"""Of the webhooks of Kueue v0.19.2 and Trainer v2.3.0 (seen 2026-11-30)."""
+
+
+def _in_file(message: str, others: Sequence[Object]) -> bool:
+    """Whether all that a webhook misses is in the file: a dry run keeps nothing of it."""
+    found = _NO_RUNTIME.search(message)
+    return found is not None and ("TrainingRuntime", found[1]) in _made(others)
+
+
+def _made(others: Sequence[Object]) -> set[tuple[Any, Any]]:
+    return {(one.get("kind"), (one.get("metadata") or {}).get("name")) for one in others}
+
+
 def _refused(outcome: Outcome, who: str) -> Part:
     found = refusal(outcome.message)
     found = found or part_of("refused", message=outcome.message)
@@ -282,7 +299,7 @@ def _refused(outcome: Outcome, who: str) -> Part:
 
 def _absent(manifest: Object, dry_run: DryRun, others: Sequence[Object]) -> Iterator[Part]:
     """Claims, Secrets, ConfigMaps and queues that neither the namespace nor the file has."""
-    made = {(one.get("kind"), (one.get("metadata") or {}).get("name")) for one in others}
+    made = _made(others)
     named = [each[1:3] for one in podsets(manifest) for each in references(one.name, one.spec)]
     for kind in (CLAIM, SECRET, CONFIG_MAP):
         wanted = dict.fromkeys(name for each, name in named if each == kind and (kind, name) not in made)

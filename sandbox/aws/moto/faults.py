@@ -35,10 +35,13 @@ _CODES: Final[Mapping[str, Mapping[str, tuple[str, int]]]] = strict_yaml.read(
     Path(__file__).with_suffix(".yaml").read_text(encoding="utf-8")
 )
 AWAY: Final = "away"
+SLOW: Final = "slow"
+FULL: Final = "full"
+_OF_PARTS: Final = (AWAY, SLOW, FULL)
 DELAYED: Final = "delayed"
 FAILED: Final = "failed"
 LOST: Final = "lost"
-FAILS: Final = (*_CODES, DELAYED, LOST, FAILED, AWAY)
+FAILS: Final = (*_CODES, DELAYED, LOST, FAILED, *_OF_PARTS)
 _TEXT: Final = "a fault on request: `slipway sandbox faults` lists them"
 
 
@@ -56,10 +59,11 @@ class Fault:
 
     fails: str
     """One of `FAILS`. `lost` makes the object and closes the connection without an answer; `failed` lets what EKS makes
-    end in `CREATE_FAILED`; `away` lets a part of the sandbox stand still."""
+    end in `CREATE_FAILED`; `away` lets a part of the sandbox stand still, `slow` most of the time, and `full` lets etcd
+    refuse to write."""
     on: str = ""
-    """`service:Operation` of AWS as IAM writes it, with `*` for any text. A part that is away without it is so at once,
-    otherwise from such a request on."""
+    """`service:Operation` of AWS as IAM writes it, with `*` for any text. A fault of a part begins at once without it,
+    otherwise with such a request."""
     part: str = ""  # which: `kube-apiserver`, `etcd`, `kueue`
     after: int = 0  # requests that pass first
     times: int = 1  # how many fail; 0 for all
@@ -73,12 +77,14 @@ class Fault:
         given = ((one, getattr(self, one.name)) for one in fields(self))
         # What has no default is a text.
         odd = [one.name for one, value in given if not _fits(value, "" if one.name == "fails" else one.default)]
+        of_part = self.fails in _OF_PARTS
         wrong = {
             f"{', '.join(odd)}: a text where a number is, or a number below 0": bool(odd),
             f"it fails as {self.fails!r}; use one of {', '.join(FAILS)}": self.fails not in FAILS,
-            "`away` has a `part`, and nothing else has one": (self.fails == AWAY) != bool(self.part),
-            "`on` names requests, `service:Operation`": self.fails != AWAY and not self.on,
-            f"{self.fails} needs `seconds` above 0": self.fails in (AWAY, DELAYED) and not self.seconds,
+            "`away`, `slow` and `full` have a `part`, and nothing else has one": of_part != bool(self.part),
+            "`on` names requests, `service:Operation`": not of_part and not self.on,
+            f"{self.fails} needs `seconds` above 0": (of_part or self.fails == DELAYED) and not self.seconds,
+            "only `part: etcd` can be full": self.fails == FULL and self.part != "etcd",
         }
         if msg := next((text for text, found in wrong.items() if found), ""):
             raise SandboxError(f"fault on {self.on or self.part}: {msg}")  # noqa: EM102
@@ -102,7 +108,7 @@ _CHANCE: Final = random.Random()  # noqa: S311 - repeatable, by a seed
 
 
 def put(document: Any) -> None:
-    """Set these faults in place of earlier ones, and let parts be away. Raises SandboxError."""
+    """Set these faults in place of earlier ones, and disturb parts. Raises SandboxError."""
     rows = document.get("faults") if isinstance(document, Mapping) and set(document) <= {"seed", "faults"} else None
     if not isinstance(rows, list) or not all(isinstance(row, Mapping) for row in rows):
         msg = "a file of faults has the list `faults`, of maps, and `seed`, if any"
@@ -114,8 +120,8 @@ def put(document: Any) -> None:
         msg = f"a fault has {known}: {str(error).partition('() ')[2]}"
         raise SandboxError(msg) from error
     for one in faults:
-        if one.fails == AWAY and not one.on:
-            live.behind().pause(one.part, one.seconds)
+        if one.fails in _OF_PARTS and not one.on:
+            live.behind().disturb(one.part, one.seconds, one.fails)
     with _LOCK:
         _FAULTS[:] = faults
         _CHANCE.seed(document.get("seed", 0))
@@ -157,9 +163,9 @@ def _disturbed(answer: Callable[..., Any]) -> Callable[..., Any]:
         if not action or question or not environ.get(OUTSIDE):
             return answer(response, *args, **more)
         request = f"{response.boto3_service_name}:{action}"
-        if fault := struck(request, AWAY):
+        if fault := struck(request, *_OF_PARTS):
             with suppress(SandboxError):
-                live.behind().pause(fault.part, fault.seconds)
+                live.behind().disturb(fault.part, fault.seconds, fault.fails)
         if fault := struck(request, DELAYED):
             time.sleep(fault.seconds)
         if fault := struck(request, *_CODES):

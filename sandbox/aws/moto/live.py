@@ -59,8 +59,8 @@ class Behind:
     """The name of the cluster of an API server's slot; None if it has none."""
     save: Callable[[str], object] = lambda _: None
     """Saves the sandbox under a name. Raises SandboxError."""
-    pause: Callable[[str, float], None] = lambda *_: None
-    """Lets a part of the sandbox stand still for some seconds. Raises SandboxError if it isn't there."""
+    disturb: Callable[[str, float, str], None] = lambda *_: None
+    """Disturbs a part of the sandbox for some seconds, as `faults` names it. Raises SandboxError if it isn't there."""
 
 
 _behind: Behind | None = None

@@ -206,11 +206,11 @@ class MotoServer:
         addons: ManagedAddons | None = None,
         cluster_of: Callable[[str], str | None] = lambda _: None,
         save: Callable[[str], object] = lambda _: None,
-        pause: Callable[[str, float], None] = lambda *_: None,
+        disturb: Callable[[str, float, str], None] = lambda *_: None,
     ) -> None:
         """Let them start what is behind the objects of EKS; `cluster_of` names the cluster of an API server's slot,
-        `save` saves the sandbox under a name, and `pause` lets a part of it stand still."""
-        live.attach(live.Behind(self.clients, clusters, nodes, addons, cluster_of, save, pause))
+        `save` saves the sandbox under a name, and `disturb` lets a part of it fail."""
+        live.attach(live.Behind(self.clients, clusters, nodes, addons, cluster_of, save, disturb))
 
     @property
     def endpoint(self) -> str:

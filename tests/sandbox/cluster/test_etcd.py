@@ -11,7 +11,7 @@ from sandbox.cluster.pki import HOSTS, create_pki, issue
 from sandbox.cluster.process import Supervisor
 from sandbox.errors import SandboxError
 from tests.sandbox.plane import ControlPlane
-from tests.support.patience import SECONDS
+from tests.support.patience import SECONDS, wait_for
 
 
 @pytest.mark.sandbox
@@ -21,6 +21,18 @@ def test_wiping_one_prefix_keeps_a_longer_one(plane: ControlPlane) -> None:
         http.request("POST", f"{plane.etcd.url}/v3/kv/put", json={"key": key, "value": "eA=="})
     assert plane.etcd.wipe("wipe") == 1
     assert plane.etcd.wipe("wipe-not") == 1
+
+
+@pytest.mark.sandbox
+def test_a_full_store_refuses_to_write_and_then_takes_it(plane: ControlPlane) -> None:
+    def put() -> str:
+        body = {"key": "L2Z1bGwvYQ==", "value": "eA=="}
+        return plane.etcd._http.request("POST", f"{plane.etcd.url}/v3/kv/put", json=body).data.decode()
+
+    plane.etcd.fill(1)
+    assert wait_for(lambda: "database space exceeded" in put())
+    assert wait_for(lambda: "header" in put())
+    assert plane.etcd.wipe("full") == 1
 
 
 @pytest.mark.sandbox

@@ -36,7 +36,7 @@ from sandbox.kubernetes.client import KubeClient, NoSuchKindError, ResourceType,
 from sandbox.kubernetes.objects import Object, Ref
 from sandbox.kubernetes.waiting import until
 from tests.sandbox.plane import crd
-from tests.support.patience import SECONDS
+from tests.support.patience import SECONDS, wait_for
 
 
 def spec(tmp_path: Path, code: str, *, ready: bool = True, deadline: float = SECONDS) -> ProcessSpec:
@@ -179,6 +179,16 @@ def test_a_child_that_does_not_become_ready_is_stopped(tmp_path: Path, superviso
     with pytest.raises(ProcessError):
         supervisor.start(sleeper(tmp_path, "never", ready=False))
     assert supervisor.identities() == ()
+
+
+def test_a_slow_child_stands_still_again_and_again_and_then_goes_on(tmp_path: Path, supervisor: Supervisor) -> None:
+    child = supervisor.start(spec(tmp_path, "import time; time.sleep(600)"))
+    supervisor.pause("thing", SECONDS, breathing=True)
+    for _ in range(2):
+        assert wait_for(lambda: child.identity.stopped)
+        assert wait_for(lambda: not child.identity.stopped)
+    with pytest.raises(ProcessError, match="nothing named other runs: thing"):
+        supervisor.pause("other", 1)
 
 
 def test_nothing_starts_after_stop_all(tmp_path: Path, supervisor: Supervisor) -> None:

@@ -11,6 +11,7 @@ from infra.target import target_of
 from slipway.why import fix, manifests, trainjob
 from slipway.why.answer import Answer
 from spec.settings import Platform
+from spec.settings.admission import Admission
 from tests.support.stacks import platform_of
 
 CASES: Final[list[dict[str, Any]]] = yaml.safe_load(Path(__file__).with_name("published.yaml").read_text("utf-8"))
@@ -111,3 +112,27 @@ def test_a_job_that_trainer_would_run_otherwise_stays(spec: dict[str, Any], reas
 def test_where_the_training_operator_runs_it_stays() -> None:
     addons = platform_of("prod").addons
     assert trainjob.translated(changed(), addons.model_copy(update={"trainer": None})).text == changed()
+
+
+@pytest.mark.parametrize(
+    "said", ["runtime 'llm' not found", 'TrainingRuntime.trainer.kubeflow.org "llm" not found: no']
+)
+def test_a_dry_run_of_a_job_finds_its_runtime_in_the_file(said: str) -> None:
+    """The webhook looks for it in the cluster, where a dry run keeps nothing."""
+
+    class Server:
+        member = ""
+
+        def of(self, manifest: Any) -> manifests.Outcome:
+            job = manifest["kind"] == "TrainJob"
+            return manifests.Outcome(f"denied the request: {said}" if job else "", "trainjob/llm")
+
+        def missing(self, *_: Any) -> list[str]:
+            return []
+
+        names = missing
+
+    runtime, job = yaml.safe_load_all(trainjob.translated(changed(), platform_of("prod").addons).text)
+    for others, held in (([runtime, job], False), ([job], True)):
+        found = manifests.answer(job, target=None, rules=Admission(), dry_run=Server(), others=others)  # type: ignore[arg-type]
+        assert found.held == held

@@ -102,15 +102,15 @@ def test_what_eks_makes_ends_failed(world: World, account: Account) -> None:
 
 
 def test_a_part_is_away_at_once_or_from_a_request_on(world: World, account: Account) -> None:
-    paused: list[tuple[str, float]] = []
-    before = live.attach(replace(live.behind(), pause=lambda *part: paused.append(part)))
+    paused: list[tuple[str, float, str]] = []
+    before = live.attach(replace(live.behind(), disturb=lambda *part: paused.append(part)))
     try:
         account.faults({"fails": "away", "part": "etcd", "seconds": 1})
-        assert paused == [("etcd", 1)]
-        account.faults({"fails": "away", "part": "kueue", "seconds": 2, "on": "ec2:*", "after": 1})
-        assert paused == [("etcd", 1)]
+        assert paused == [("etcd", 1, "away")]
+        account.faults({"fails": "slow", "part": "kueue", "seconds": 2, "on": "ec2:*", "after": 1})
+        assert paused == [("etcd", 1, "away")]
         assert [account.ask("ec2", "describe_vpcs")[0] for _ in range(3)] == [""] * 3
-        assert paused == [("etcd", 1), ("kueue", 2)]
+        assert paused == [("etcd", 1, "away"), ("kueue", 2, "slow")]
     finally:
         live.attach(before)
 
@@ -122,7 +122,8 @@ def test_requests_of_the_sandbox_itself_meet_no_fault(world: World, account: Acc
 
 @pytest.mark.parametrize(("row", "words"), [
     ({"on": "ec2:*", "fails": "broken"}, "use one of throttled"),
-    ({"on": "ec2:*", "fails": "away", "seconds": 1}, "`away` has a `part`"),
+    ({"on": "ec2:*", "fails": "away", "seconds": 1}, "have a `part`"),
+    ({"part": "kueue", "fails": "full", "seconds": 1}, "only `part: etcd` can be full"),
     ({"part": "etcd", "fails": "denied"}, "nothing else has one"),
     ({"fails": "denied"}, "`on` names requests"),
     ({"part": "etcd", "fails": "away"}, "needs `seconds` above 0"),
