@@ -20,6 +20,7 @@ from components.workloads.checks.fit import (
     together,
 )
 from components.workloads.checks.jobs import lifetime_problems
+from components.workloads.checks.pods import writes
 from components.workloads.target import PRIORITIES, Target
 from slipway.why import beside, capacity, schema, served
 from slipway.why.answer import Layer
@@ -68,11 +69,32 @@ def notes(manifest: Object, target: Target, others: Sequence[Object] = ()) -> li
     """What need not hold it: nodes that don't outlast its deadline, pools of its queue on which it doesn't fit, a later
     rollout, and nodes that are consolidated."""
     groups = all_podsets(manifest, target, others)
-    found = list(_rollout(manifest, groups, target))
+    found = [*_rollout(manifest, groups, target), *_unsaved(manifest, groups, target)]
     for group in groups:
         found += lifetime_problems("activeDeadlineSeconds", deadline(manifest), group.spec, target)
         found += [*_by_quota(manifest, group, target), *_moved(manifest, group, target)]
     return found
+
+
+UNSAVED_HOURS: Final = 8  # of a job on several GPUs that may write nothing: a working day
+
+
+def _unsaved(manifest: Object, groups: Sequence[PodSet], target: Target) -> Iterator[Problem]:
+    """A long job on several GPUs that writes to no claim: what it has done is lost with any of its nodes."""
+    hours = Decimal(deadline(manifest) or 0) / 3600
+    gpus = sum(need(one.spec).get(keys.GPU, Decimal(0)) * one.count for one in groups)
+    if (
+        manifest.get("kind") in _JOBS
+        and gpus > 1
+        and hours > UNSAVED_HOURS
+        and not any(writes(one.spec) for one in groups)
+    ):
+        fields = {
+            "gpus": f"{gpus:f}",
+            "hours": f"{hours:.0f}",
+            "claim": target.claims.get("checkpoints", "checkpoints"),
+        }
+        yield finding("unsaved", f"{groups[0].name}.volumes", None, **fields).problem
 
 
 _JOBS: Final = frozenset(one.kind for one in (*kinds.JOBS, kinds.TRAIN_JOB))

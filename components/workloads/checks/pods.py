@@ -29,23 +29,26 @@ def pod_problems(path: str, spec: Spec, target: Target, *, at_once: int = 1) -> 
     yield from fit_problems(path, spec, target, at_once=at_once)
 
 
+def _claims(spec: Spec) -> set[str]:
+    return {each["name"] for each in spec.get("volumes") or () if "persistentVolumeClaim" in each}
+
+
+def writes(spec: Spec) -> bool:
+    """Whether a pod may write to a volume claim."""
+    mounts = (mount for one in spec.get("containers") or () for mount in one.get("volumeMounts") or ())
+    return bool(_claims(spec) & {mount["name"] for mount in mounts if not mount.get("readOnly")})
+
+
 def spot_problems(path: str, spec: Spec, target: Target) -> Iterator[Problem]:
     """Problems of a pod on Spot nodes, with which an interruption would lose its work."""
     pools = choice(spec, target).pools
     spot = [name for name, pool in pools.items() if pool.may_be_spot]
     if not spot:
         return
-    claims = {each["name"] for each in spec.get("volumes", ()) if "persistentVolumeClaim" in each}
-    written = {
-        mount["name"]
-        for container in spec.get("containers", ())
-        for mount in container.get("volumeMounts", ())
-        if not mount.get("readOnly")
-    }
-    if not claims & written:
+    if not writes(spec):
         rule = f"AWS can interrupt nodes of Spot pool {spot[0]} at any time: a job there must write to a volume claim"
         fix = f"Mount the claim {target.claims.get('checkpoints', 'checkpoints')}, or use a pool that is not Spot."
-        yield Problem(f"{path}.volumes", rule, sorted(claims) or None, fix)
+        yield Problem(f"{path}.volumes", rule, sorted(_claims(spec)) or None, fix)
     grace = spec.get("terminationGracePeriodSeconds", 30)
     if grace > SPOT_NOTICE_SECONDS:
         rule = f"a Spot node is terminated {SPOT_NOTICE_SECONDS} s after the interruption notice"
