@@ -24,6 +24,7 @@ MAX_DEPTH: Final = 100
 composer recurses in C (PyYAML 6.0.3)."""
 MAX_COPIES: Final = 1 << 20
 """Maximum number of characters and values that aliases stand for: nine lines of them can be a billion values."""
+_BORDER: Final = re.compile(r"(?m)^---(?:[ \t].*)?$\n?")
 _MERGE: Final = "tag:yaml.org,2002:merge"
 _SafeLoader: Final[Any] = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 """libyaml's if PyYAML was built with it: about ten times faster, and every command reads the catalog."""
@@ -130,6 +131,13 @@ def one(text: str) -> Any:
     if len(found := every(text)) > 1:
         stop("there must be one document", None)
     return found[0] if found else None
+
+
+def chunks(text: str) -> list[tuple[str, str]]:
+    """The documents of a file, each with the line that separates it from the one before. No other line begins with
+    `---` (yaml.org, 1.2.2, "Document Markers")."""
+    borders = ["", *(one.group() for one in _BORDER.finditer(text))]
+    return list(zip(borders, _BORDER.split(text), strict=True))
 
 
 def documents(path: Path, text: str | None = None) -> list[Any]:

@@ -113,7 +113,6 @@ _LIST: Final = re.compile(r"(?m)^( *(?:- )*)[^\s#-][^\n#]*:[ \t]*(?:#.*)?\n(?:[ 
 """A key with a list below it: their indentation."""
 _BELOW: Final = re.compile(r"(?m)^[^\s#-][^\n#]*:[ \t]*(?:#.*)?\n(?:[ \t]*(?:#.*)?\n)*( +)[^\s#-]")
 """The indentation of the first key below another."""
-_BORDER: Final = re.compile(r"(?m)^---(?:[ \t].*)?$\n?")
 
 
 @dataclass(frozen=True)
@@ -348,7 +347,7 @@ def file(
             namespace; None in a namespace of no team, which is left as it is.
         existing: Objects of the namespace, of the kinds `KNOWN`.
     """
-    chunks, targets = _chunks(text), list(targets)
+    chunks, targets = strict_yaml.chunks(text), list(targets)
     objects, changes, left = [], [], []
     others = [*(one for _, one, _ in targets), *existing]
     by_document: dict[int, list[Change]] = {}
@@ -368,13 +367,6 @@ def file(
             border, body = chunks[at]
             chunks[at] = (border, written(body, own))
     return Fixed("".join(border + body for border, body in chunks), objects, changes, left)
-
-
-def _chunks(text: str) -> list[tuple[str, str]]:
-    """The documents, each with the line that separates it from the one before. No other line begins with `---`
-    (yaml.org, 1.2.2, "Document Markers")."""
-    borders = ["", *(one.group() for one in _BORDER.finditer(text))]
-    return list(zip(borders, _BORDER.split(text), strict=True))
 
 
 def written(body: str, changes: Sequence[Change]) -> str:

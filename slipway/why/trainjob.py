@@ -25,7 +25,6 @@ _API: Final = "trainer.kubeflow.org"
 _MAIN: Final = "pytorch"  # name of the container that the training operator configures
 _SPEC: Final = ("runPolicy", "pytorchReplicaSpecs", "nprocPerNode")
 _POLICY: Final = ("activeDeadlineSeconds", "backoffLimit", "cleanPodPolicy", "suspend", "ttlSecondsAfterFinished")
-_BORDER: Final = re.compile(r"(?m)^---(?:[ \t].*)?$\n?")
 _LAUNCHED: Final = re.compile(r"\btorchrun\b|\btorch\.distributed\.(?:run|launch)\b")
 _PYTHON: Final = re.compile(r"(?:.*/)?python[0-9.]*")
 _OLD: Final = re.compile(r"(?<=\$)([({]?)(MASTER_ADDR|MASTER_PORT|WORLD_SIZE|RANK)\b")
@@ -53,9 +52,8 @@ def translated(text: str, addons: Addons) -> Translated:
     found = Translated(text)
     if not addons.has(Trainer) or addons.has(TrainingOperator):
         return found
-    borders = ["", *(one.group() for one in _BORDER.finditer(text))]
     parts = []
-    for border, body in zip(borders, _BORDER.split(text), strict=True):
+    for border, body in strict_yaml.chunks(text):
         job = strict_yaml.one(body)
         if isinstance(job, Mapping) and job.get("kind") == KIND:
             name = str((job.get("metadata") or {}).get("name") or "")
