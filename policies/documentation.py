@@ -59,9 +59,10 @@ def page() -> str:
 
 def _contents() -> Iterator[str]:
     yield f"## The {len(RULES)} rules\n"
-    yield "| Rule | Severity | dev/staging/prod |"
-    yield "|---|---|---|"
-    yield from (f"| [{rule.name}](#{rule.name}) | {rule.severity.value} | {rule.levels.text} |" for rule in RULES)
+    yield "`policies/levels/<environment>.json` has the levels of all in one list.\n"
+    for heading, modules in MODULES.items():
+        names = (f"[{rule.name}](#{rule.name})" for module in modules for rule in module.RULES)
+        yield f"- {heading}: {', '.join(names)}"
     yield ""
 
 
