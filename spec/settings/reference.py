@@ -33,7 +33,13 @@ def text() -> str:
     """The page."""
     definitions: Mapping[str, Any] = schema.generate()["$defs"]
     sections = dict(_walk("Platform", "", definitions, frozenset()))
-    parts = [_section(path, definitions[name], definitions, sections) for path, name in sections.items()]
+    first = {name: path for path, name in reversed(sections.items())}
+    parts = [
+        _section(path, definitions[name], definitions, sections)
+        if first[name] == path
+        else f"## `{path}`\n\nThe keys of [`{first[name]}`](#{_anchor(first[name])}).\n"
+        for path, name in sections.items()
+    ]
     return "\n".join([_HEAD, *parts])
 
 
