@@ -26,6 +26,7 @@ overlap, shares that exceed a pool, a MIG layout that does not fit) are not list
 them. Long lists of names (instance types, zones, regions, layouts) are in [schema.json](../stacks/schema.json), from
 which editors complete them. [stacks/](../stacks/README.md) describes the three environments.
 """
+_EMPTY: Final = "No settings; install it with `{}: {{}}`."
 _BELOW: Final = {"map": ".NAME", "list": "[]", "one": ""}
 
 
@@ -34,13 +35,7 @@ def text() -> str:
     definitions: Mapping[str, Any] = schema.generate()["$defs"]
     sections = dict(_walk("Platform", "", definitions, frozenset()))
     first = {name: path for path, name in reversed(sections.items())}
-    parts = [
-        _section(path, definitions[name], definitions, sections)
-        if first[name] == path
-        else f"## `{path}`\n\nThe keys of [`{first[name]}`](#{_anchor(first[name])}).\n"
-        for path, name in sections.items()
-    ]
-    return "\n".join([_HEAD, *parts])
+    return "\n".join([_HEAD, *(_section(path, first[name], definitions, sections) for path, name in sections.items())])
 
 
 def _walk(name: str, path: str, definitions: Mapping[str, Any], above: frozenset[str]) -> Iterator[tuple[str, str]]:
@@ -61,22 +56,17 @@ def _models(field: Mapping[str, Any], definitions: Mapping[str, Any]) -> Iterato
                 yield shape, name
 
 
-def _section(path: str, model: Mapping[str, Any], definitions: Mapping[str, Any], sections: Mapping[str, str]) -> str:
-    lines = [f"## {f'`{path}`' if path else 'Top level'}", "", _line(model["description"]), ""]
-    rows = [_row(key, field, path, model, definitions, sections) for key, field in model["properties"].items()]
-    if not rows:
-        return "\n".join([*lines, f"No settings; install it with `{path.rpartition('.')[2]}: {{}}`.", ""])
-    return "\n".join([*lines, *rows, ""])
+def _section(path: str, first: str, definitions: Mapping[str, Any], sections: Mapping[str, str]) -> str:
+    head, model = f"## {f'`{path}`' if path else 'Top level'}\n", definitions[sections[path]]
+    if path != first:
+        return f"{head}\nThe keys of [`{first}`](#{_anchor(first)}).\n"
+    rows = [_row(key, path, definitions, sections) for key in model["properties"]]
+    return "\n".join([head, _line(model["description"]), "", *(rows or [_EMPTY.format(path.rpartition(".")[2])]), ""])
 
 
-def _row(
-    key: str,
-    field: Mapping[str, Any],
-    path: str,
-    model: Mapping[str, Any],
-    definitions: Mapping[str, Any],
-    sections: Mapping[str, str],
-) -> str:
+def _row(key: str, path: str, definitions: Mapping[str, Any], sections: Mapping[str, str]) -> str:
+    model = definitions[sections[path]]
+    field = model["properties"][key]
     full = f"{path}.{key}".lstrip(".")
     below = next((section for end in _BELOW.values() if (section := full + end) in sections), None)
     name = f"[`{key}`](#{_anchor(below)})" if below else f"`{key}`"
