@@ -32,8 +32,8 @@ messages from the cluster, and answers with the names and numbers of yours: [why
 quota are with [the ML engineers](guides/for-ml-engineers.md#why-is-my-job-waiting), those of the platform's own rules
 in [admission](guides/admission.md#the-rules), those of the sandbox in its
 [troubleshooting](guides/sandbox.md#troubleshooting). What `slipway check`, the policy pack and components of
-`components.workloads` refuse has path, rule, value and fix in its own message. Where it says "for ever", waiting does
-not help.
+`components.workloads` refuse has path, rule, value and fix in its own message. In brackets is the layer that holds the
+workload; where it says "for ever", waiting does not help.
 """
 LONGEST: Final = 180
 
@@ -44,14 +44,14 @@ def messages() -> str:
 
 
 def _section(component: str, heading: str) -> Iterator[str]:
-    yield f"## {heading}\n\n| Held by | Message | Next step |\n|---|---|---|"
+    yield f"## {heading}\n"
     samples = list(_samples(component))
     for at, row in enumerate(rows(component)):
         text = next((one for one in samples if place(component, one) == at), "")
         part = said(component, text, dict.fromkeys(("classes", "shared"), "") | {"pod": "POD", "name": "NAME"})
         if text and part is not None:
             helps = ", for ever" if row.never else ""
-            yield f"| {row.layer}{helps} | `{_cell(text)}` | {_cell(part.fix)} |"
+            yield f"- `{text if len(text) <= LONGEST else f'{text[:LONGEST]} ...'}` ({row.layer}{helps}): {part.fix}"
     yield ""
 
 
@@ -64,7 +64,3 @@ def _samples(component: str) -> Iterator[str]:
     texts = [" ".join(f"{each.get('reason', '')} {each['text']}".split()) for each in ROWS.get(component, ())]
     whole = [text.removeprefix("Failed to schedule pod, ") for text in texts]
     yield from (*whole, *(clause for text in whole for clause in text.split("; ")))
-
-
-def _cell(text: str) -> str:
-    return (text if len(text) <= LONGEST else f"{text[:LONGEST]} ...").replace("|", r"\|")
