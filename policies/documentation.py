@@ -22,15 +22,15 @@ pulumi preview --stack prod --policy-pack policies
 
 `slipway policies prod` evaluates the same rules within seconds, without an engine: it runs the program in-process.
 With `--manifests PATH` it also evaluates Kubernetes manifests, such as those of rendered charts: rules don't see the
-pods of a Helm release. With `--against REF` it evaluates with the suppressions and levels of a commit, and names what
-the tree weakens since, and where its code declares something else than that of the commit for the same stack file. The
-pack adds less than 6 s of CPU time to a preview of `prod`, most of it for its rendering, while the program starts.
+pods of a Helm release. With `--against REF` it evaluates with the suppressions and levels of a commit. It then names
+what the tree weakens since, and where its code declares something else for the same stack file.
 
 A stack has the levels and settings of the environment with its name, or those of `prod` if there is none. To start the
 pack with explicit levels, use `--policy-pack-config policies/levels/<environment>.json`.
 
 - **Levels**, for dev, staging and prod: `M` mandatory (the run fails), `A` advisory (the violation is only reported),
-  `-` off.
+  `-` off. Values of a setting are in the same order; one value is that of all three.
+- In brackets behind a check are the checks of Checkov, Trivy and CIS that it covers.
 - A **resource** rule evaluates the inputs of one resource; the engine does not create a resource that violates a
   mandatory rule. A **stack** rule evaluates all resources once they are registered; it fails a preview, so run a
   preview before every update.
@@ -59,10 +59,10 @@ def page() -> str:
 
 def _contents() -> Iterator[str]:
     yield f"## The {len(RULES)} rules\n"
-    yield "| Rule | Requirement | Severity | dev/staging/prod |"
-    yield "|---|---|---|---|"
-    for rule in RULES:
-        yield f"| [{rule.name}](#{rule.name}) | {rule.title} | {rule.severity.value} | {rule.levels.text} |"
+    yield "`policies/levels/<environment>.json` has the levels of all in one list.\n"
+    for heading, modules in MODULES.items():
+        names = (f"[{rule.name}](#{rule.name})" for module in modules for rule in module.RULES)
+        yield f"- {heading}: {', '.join(names)}"
     yield ""
 
 
@@ -78,18 +78,12 @@ def _rule(rule: AnyRule) -> Iterator[str]:
     yield f"### {rule.name}\n"
     yield f"{rule.title}. {rule.why}\n"
     yield f"*{rule.severity.value}, {rule.levels.text}, {scope}.* Fix: {rule.fix}\n"
-    yield "| Check | Requirement | External check IDs |"
-    yield "|---|---|---|"
     for key, check in rule.checks.items():
-        yield f"| `{key}` | {check.asks} | {', '.join(check.external_ids) or 'none'} |"
+        yield f"- `{key}`: {check.asks}" + (f" ({', '.join(check.external_ids)})" if check.external_ids else "")
     yield ""
-    if rule.settings:
-        yield f"| Setting | Meaning | {' | '.join(ENVIRONMENTS)} |"
-        yield "|---|---|" + "---|" * len(ENVIRONMENTS)
-        for name, setting in rule.settings.items():
-            values = " | ".join(f"`{json.dumps(setting.values[one])}`" for one in ENVIRONMENTS)
-            yield f"| `{name}` | {setting.asks} | {values} |"
-        yield ""
+    for name, setting in rule.settings.items():
+        values = [f"`{json.dumps(setting.values[one])}`" for one in ENVIRONMENTS]
+        yield f"Setting `{name}`, {setting.asks}: {' / '.join(values if len(set(values)) > 1 else values[:1])}\n"
 
 
 def _covered() -> Iterator[str]:

@@ -86,6 +86,7 @@ def _answers(options: argparse.Namespace, level: Level) -> dict[str, Any]:
         **{name: getattr(options, name) for name in (*_QUESTIONS, "cidr")},
     }
     missing, asks = [], can_ask()
+    parameter = amis.release_parameter("al2023", kubernetes.DEFAULT, gpu=False)
     for name, question in _QUESTIONS.items():
         premium = needing_approval(given["pool"] or (), level)
         if (
@@ -96,7 +97,6 @@ def _answers(options: argparse.Namespace, level: Level) -> dict[str, Any]:
             continue
         default = SUGGESTED.get(name, "")
         if asks:
-            parameter = amis.release_parameter("al2023", kubernetes.DEFAULT, gpu=False)
             text = question.format(pools=" and ".join(premium), parameter=parameter)
             given[name] = input(f"{text}{f' [{default}]' if default else ''}: ").strip()
         given[name] = given[name] or default
@@ -106,7 +106,8 @@ def _answers(options: argparse.Namespace, level: Level) -> dict[str, Any]:
             given[name] = given[name].split()
     if missing:
         flags = ", ".join(f"--{'from' if name == 'source' else name.replace('_', '-')}" for name in missing)
-        refuse(f"slipway init {options.name}: {flags} required; on a terminal, the command asks")
+        release = f"; `aws ssm get-parameter --name {parameter}` has the release" if "ami_release" in missing else ""
+        refuse(f"slipway init {options.name}: {flags} required{release}; on a terminal, the command asks")
     texts = {name: value or "" for name, value in given.items() if name not in ("pool", "team")}
     return {
         **texts,

@@ -40,20 +40,20 @@ def _sections(of: argparse.ArgumentParser, words: tuple[str, ...]) -> Iterator[s
             lines = [f"## `slipway {' '.join(names)}`\n", f"{_sentence(helps[word])}\n"]
             rows = [row for one in below._actions if (row := _row(one)) is not None]
             if rows:
-                lines += ["| Argument | Meaning |", "|---|---|", *rows, ""]
+                lines += [*rows, ""]
             yield "\n".join(lines)
             yield from _sections(below, names)
 
 
 def _row(action: argparse.Action) -> str | None:
-    """A row of a table for an option or argument; None for help and for groups of commands."""
+    """An item of a list for an option or argument; None for help and for groups of commands."""
     if isinstance(action, argparse._HelpAction | argparse._SubParsersAction):
         return None
     names = sorted(action.option_strings, key=len, reverse=True) or [str(action.metavar or action.dest)]
     takes = action.nargs != 0 and bool(action.option_strings)
     value = action.metavar or ("|".join(map(str, action.choices)) if action.choices else action.dest.upper())
-    shown = ", ".join(f"`{_cell(name)}{f' {_cell(str(value))}' if takes else ''}`" for name in names)
-    return f"| {shown} | {_cell((action.help or '').replace('%%', '%'))} |"
+    shown = ", ".join(f"`{name}{f' {value}' if takes else ''}`" for name in names)
+    return f"- {shown}: {(action.help or '').replace('%%', '%')}"
 
 
 def _cell(text: str) -> str:

@@ -251,7 +251,7 @@ def test_a_note_has_a_date_and_no_number(page: Path) -> None:
 def test_no_number_is_used_twice() -> None:
     numbers = [page.name[:4] for page in DECISIONS]
     assert len(numbers) == len(set(numbers))
-    moved = re.findall(r"\b\d{4}\b", (FOLDER / "README.md").read_text(encoding="utf-8").partition("\n|")[0])
+    moved = re.findall(r"\b\d{4}\b", (FOLDER / "README.md").read_text(encoding="utf-8").partition("\n- [")[0])
     assert moved
     assert set(moved) & set(numbers) == set(), "a number of the notes is used again"
 

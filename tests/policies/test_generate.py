@@ -63,4 +63,5 @@ def test_the_page_lists_every_rule_check_and_setting() -> None:
     for rule in RULES:
         assert f"### {rule.name}\n" in text
         assert rule.why in text
-        assert all(f"| `{key}` |" in text for key in (*rule.checks, *rule.settings))
+        assert all(f"- `{key}`: " in text for key in rule.checks)
+        assert all(f"Setting `{key}`, " in text for key in rule.settings)

@@ -8,9 +8,7 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from components.workloads import WorkloadRefused
 from slipway.why.table import place, rows, said
-from tests.components.workloads.test_refusals import ALL
 from tests.slipway.why.test_messages import ROWS
 from tools.lock import ROOT
 
@@ -33,40 +31,28 @@ Look for a few words of your message. What varies (names, numbers) is of an exam
 messages from the cluster, and answers with the names and numbers of yours: [why](guides/why.md). Kueue's messages about
 quota are with [the ML engineers](guides/for-ml-engineers.md#why-is-my-job-waiting), those of the platform's own rules
 in [admission](guides/admission.md#the-rules), those of the sandbox in its
-[troubleshooting](guides/sandbox.md#troubleshooting). Where it says "for ever", waiting does not help.
+[troubleshooting](guides/sandbox.md#troubleshooting). What `slipway check`, the policy pack and components of
+`components.workloads` refuse has path, rule, value and fix in its own message. In brackets is the layer that holds the
+workload; where it says "for ever", waiting does not help.
 """
 LONGEST: Final = 180
 
 
 def messages() -> str:
     """The page."""
-    return "\n".join([HEAD, *("\n".join(_section(*each)) for each in HEADINGS.items()), *_refusals(), ""])
+    return "\n".join([HEAD, *("\n".join(_section(*each)) for each in HEADINGS.items()), ""])
 
 
 def _section(component: str, heading: str) -> Iterator[str]:
-    yield f"## {heading}\n\n| Held by | Message | Next step |\n|---|---|---|"
+    yield f"## {heading}\n"
     samples = list(_samples(component))
     for at, row in enumerate(rows(component)):
         text = next((one for one in samples if place(component, one) == at), "")
         part = said(component, text, dict.fromkeys(("classes", "shared"), "") | {"pod": "POD", "name": "NAME"})
         if text and part is not None:
             helps = ", for ever" if row.never else ""
-            yield f"| {row.layer}{helps} | `{_cell(text)}` | {_cell(part.fix)} |"
+            yield f"- `{text if len(text) <= LONGEST else f'{text[:LONGEST]} ...'}` ({row.layer}{helps}): {part.fix}"
     yield ""
-
-
-def _refusals() -> Iterator[str]:
-    """What the typed components refuse, by the cases by which that is tested."""
-    yield "## A component of `components.workloads` refuses\n\n| Mistake | Message |\n|---|---|"
-    known = set[str]()
-    for name, (build, path, rule) in ALL.items():
-        try:
-            build()
-        except WorkloadRefused as refused:
-            text = next(str(one) for one in refused.problems if one.path == path and rule in one.rule)
-            if text not in known:
-                yield f"| {name} | {text.replace('|', chr(92) + '|')} |"
-            known.add(text)
 
 
 def _samples(component: str) -> Iterator[str]:
@@ -78,7 +64,3 @@ def _samples(component: str) -> Iterator[str]:
     texts = [" ".join(f"{each.get('reason', '')} {each['text']}".split()) for each in ROWS.get(component, ())]
     whole = [text.removeprefix("Failed to schedule pod, ") for text in texts]
     yield from (*whole, *(clause for text in whole for clause in text.split("; ")))
-
-
-def _cell(text: str) -> str:
-    return (text if len(text) <= LONGEST else f"{text[:LONGEST]} ...").replace("|", r"\|")

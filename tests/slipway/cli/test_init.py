@@ -132,6 +132,7 @@ def test_missing_options_are_named_if_nobody_can_be_asked(
     monkeypatch.setattr(init, "can_ask", lambda: False)
     error = slipway("init perf --account 111122223333", code=2).err
     assert "--owner, --cost-center, --email, --admin, --from, --ami-release required" in error
+    assert "`aws ssm get-parameter --name /aws/service/eks/optimized-ami/" in error
     assert not (checkout / "stacks/Pulumi.perf.yaml").exists()
 
 

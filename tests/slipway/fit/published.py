@@ -1,7 +1,7 @@
 """Published figures, those measured on GPUs, and the samples that other tests use."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 from functools import cache
@@ -45,6 +45,8 @@ MEASURED: Final = Path(__file__).parents[3] / "tools/figures/gpu_memory.json"
 GUIDE: Final = Path(__file__).parents[3] / "docs/guides/fit-accuracy.md"
 KINDS: Final = ("cases", "misses", "gpus")
 """Parts of the guide: lists of the file, and what GPUs measured."""
+_SMALL: Final = 0.05
+"""Error up to which the guide only counts a case."""
 UNITS: Final = {"KB": 10**3, "MiB": 2**20, "GiB": 2**30, "GB": 10**9}
 
 
@@ -94,7 +96,17 @@ def table(kind: str) -> str:
     if kind == "gpus":
         return _of_gpus()
     head = ["what", "figure is", "published", "estimated", "error", "source"] + (["why"] if kind == "misses" else [])
-    return "\n".join([f"| {' | '.join(head)} |", "|" + "---|" * len(head), *(case.row for case in cases(kind))])
+    shown, said = _shown(cases(kind))
+    return "\n".join(
+        [*filter(None, [said]), f"| {' | '.join(head)} |", "|" + "---|" * len(head), *(case.row for case in shown)]
+    )
+
+
+def _shown(found: Sequence[Case]) -> tuple[list[Case], str]:
+    """Cases with a larger error than most, and a sentence about the others."""
+    shown = [case for case in found if abs(case.error) > _SMALL]
+    close = len(found) - len(shown)
+    return shown, f"{close} of {len(found)} are within {_SMALL:.0%}; the others:\n" if close else ""
 
 
 def _case(row: Mapping[str, Any]) -> Case:
@@ -158,8 +170,9 @@ def _what(options: Mapping[str, Any]) -> str:
 
 def _of_gpus() -> str:
     head = ("what", "GPU", "measured", "estimated", "error", "why")
-    lines = [f"| {' | '.join(head)} |", "|" + "---|" * len(head)]
-    for one in measured():
+    shown, said = _shown(measured())
+    lines = [said, f"| {' | '.join(head)} |", "|" + "---|" * len(head)]
+    for one in shown:
         sizes = (_amount(one.figure, one.unit), _amount(one.estimate, one.unit))
         lines.append(f"| {' | '.join([one.what, one.source, *sizes, f'{one.error:+.1%}', one.why])} |")
     return "\n".join(lines)

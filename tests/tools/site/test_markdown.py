@@ -219,5 +219,5 @@ def test_the_screen_is_never_empty_while_it_scrolls() -> None:
 
 def test_the_session_is_of_real_commands_and_names_no_machine() -> None:
     text = RECORDING.read_text(encoding="utf-8")
-    assert "Stack dev: 2 to create, 14 to update, 2 to delete" in text
+    assert "Stack dev: 2 to create, 10 to update, 2 to delete" in text
     assert not re.search(r"/(home|root|tmp|work)/", text)
