@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any
 
 import pulumi
 
@@ -35,7 +35,7 @@ class GpuNodePoolArgs:
     """
 
     cluster: Cluster
-    settings: Mapping[str, Any]
+    settings: Annotated[Mapping[str, Any], Pool]
     subnets: Mapping[str, pulumi.Input[str]]
     instance_profile: pulumi.Input[str]
     pool: str = ""

@@ -25,6 +25,7 @@ from spec.settings.translate import translate
 
 Parts = dict[str, Any]
 _M = TypeVar("_M", Pool, Team)
+_P = TypeVar("_P", bound=BaseModel)
 _COLLECTIONS: Final[Mapping[type, str]] = {Pool: "pools", Team: "teams"}
 
 
@@ -44,14 +45,39 @@ def alone(kind: type[_M], name: str, data: Mapping[str, Any], beside: Parts | No
     whole = with_types({key: {name: plain}})
     entries, problems = collection(whole[key], key, kind, may_be_empty=False)
     if entries:
-        raw = {key: {name: plain}, **parts}
-        errors, _ = run(CHECKS, Context(stack="", today=clock.today(), raw=raw, parts={**parts, key: entries}))
         # What a stack needs beside it is a problem of no entry: `pools`, that none is of the system.
-        problems += [one for one in errors if "." in one.path]
+        problems += [one for one in _held({key: {name: plain}, **parts}, {**parts, key: entries}) if "." in one.path]
     if problems or not entries:
         raise ConfigurationError(map(without_secrets, problems), f"{key}.{name}")
     entry: _M = entries[name]
     return entry
+
+
+def part(kind: type[_P], key: str, data: Mapping[str, Any], beside: Parts | None = None) -> _P:
+    """A part of a stack by itself, in the form that it has in a stack file, with the checks of `alone`.
+
+    Args:
+        kind: Its class.
+        key: Its key.
+        data: Its settings.
+        beside: Other parts of a stack that it is held against, by their field name.
+
+    Raises:
+        ConfigurationError: With every problem.
+    """
+    plain, parts = plain_map(data), dict(beside or {})
+    made, problems = model(plain, (key,), kind)
+    if made is not None:
+        held = _held({key: plain, **parts}, {**parts, key: made})
+        problems += [one for one in held if one.path.startswith(f"{key}.")]
+    if problems:
+        raise ConfigurationError(map(without_secrets, problems), key)
+    settings: _P = made
+    return settings
+
+
+def _held(raw: Parts, parts: Parts) -> list[Problem]:
+    return run(CHECKS, Context(stack="", today=clock.today(), raw=raw, parts=parts))[0]
 
 
 def plain_map(data: Mapping[Any, Any]) -> dict[str, Any]:

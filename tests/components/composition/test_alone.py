@@ -49,7 +49,7 @@ def objects(recording: Recording) -> dict[tuple[str, str, str], Any]:
     """Inputs of the objects of the cluster by kind, namespace and name."""
     found: dict[tuple[str, str, str], Any] = {}
     for one in recording:
-        if one.type.startswith("kubernetes:"):
+        if one.type.startswith("kubernetes:") and "metadata" in one.inputs:
             meta = one.inputs["metadata"]
             found[one.type.rpartition(":")[2], meta.get("namespace", ""), meta["name"]] = one.inputs
     return found

@@ -12,7 +12,6 @@ from components.composition.cron_jobs import NAMESPACE
 from components.composition.node_pools import NodePoolContext, managed_pools
 from components.cost import actions, budgets, notifications
 from components.observability.notifications import subscribers
-from components.tenancy import TeamOutputs
 from infra import facts
 from spec.pools import resolve_all
 from spec.settings.cost import Cost, Schedule
@@ -47,19 +46,17 @@ def record_guards(**parts: Any) -> Recording:
             charts=settings.charts,
             opts=opts,
         )
-        outputs = {
-            name: TeamOutputs(name=name, settings=team, namespaces=dict.fromkeys(team.namespaces_of(name), ()))
-            for name, team in settings.teams.items()
-        }
         args = GuardsArgs(
             settings=settings.cost,
             environment="test",
             cluster=cluster,
             pools=settings.pools,
             managed=managed_pools(context).pools,
-            teams=outputs,
+            namespaces={each: () for name, team in settings.teams.items() for each in team.namespaces_of(name)},
+            budgets=facts.of_budgets(settings),
             notifications=facts.of_notifications(settings),
             scripts=facts.of_scripts(settings),
+            jobs=facts.of_cron_jobs(settings),
         )
         guards(args, opts, opts)
 
@@ -109,11 +106,12 @@ def test_each_subscriber_has_its_own_name() -> None:
 
 
 def test_budgets_filter_by_environment_and_team_tags() -> None:
-    teams = platform(POOLS, teams=TEAMS).teams
-    assert budgets(cost(), "dev", teams) == {}
-    account = budgets(cost(monthlyBudgetUsd=5000), "dev", teams)
+    assert facts.of_budgets(platform(POOLS, teams=TEAMS)) == {}
+    assert budgets(cost(), "dev", {}) == {}
+    account = budgets(cost(monthlyBudgetUsd=5000), "dev", {})
     assert {name: (each.usd, dict(each.filters)) for name, each in account.items()} == {"environment": (5000, {})}
-    shared = budgets(cost(monthlyBudgetUsd=5000, budgetCovers="environment", teamBudgets=True), "dev", teams)
+    teams = facts.of_budgets(platform(POOLS, teams=TEAMS, cost={"teamBudgets": True}))
+    shared = budgets(cost(monthlyBudgetUsd=5000, budgetCovers="environment"), "dev", teams)
     assert shared["environment"].filters == {"TagKeyValue": ["user:environment$dev"]}
     assert (shared["team-nlp"].usd, shared["team-nlp"].filters) == (100, {"TagKeyValue": ["user:team$nlp"]})
 
