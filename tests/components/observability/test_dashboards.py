@@ -9,7 +9,7 @@ from typing import Any, Final, Literal
 import promql_parser
 import pytest
 
-from components.observability.dashboards import DASHBOARDS, LABEL, manifests
+from components.observability.dashboards import LABEL, dashboards, manifests
 from components.observability.dashboards.panels import COLUMNS, Dashboard, Panel, Query, places
 from components.observability.monitors import SCRAPED_BY, scrape_class
 from policies.checks.promql import counted_twice
@@ -58,7 +58,7 @@ def _metrics(expression: str) -> set[str]:
     return names
 
 
-@pytest.mark.parametrize("dashboard", DASHBOARDS, ids=lambda dashboard: dashboard.uid)
+@pytest.mark.parametrize("dashboard", dashboards(), ids=lambda dashboard: dashboard.uid)
 def test_every_query_parses_and_uses_known_series(dashboard: Dashboard) -> None:
     for title, expression in queries(dashboard):
         names = _metrics(plain(expression))
@@ -95,7 +95,7 @@ def test_a_team_exports_none_of_the_metrics_that_count() -> None:
     """Every name in a rule, an alert or a dashboard, rendered with and without OpenCost."""
     read = {name for group in groups(opencost=True) for rule in group["rules"] for name in _metrics(rule["expr"])}
     read |= {name for expression in ALERTING for name in _metrics(expression)}
-    for dashboard in DASHBOARDS:
+    for dashboard in dashboards():
         read |= {name for _, expression in queries(dashboard) for name in _metrics(plain(expression))}
     assert len(read) > 40
     of_platform = read - OF_TEAMS - {"up"}
@@ -116,7 +116,7 @@ def test_dcgm_metrics_are_exported_by_default(shared: Path) -> None:
     assert {name for name in FOREIGN if name.startswith("DCGM")} <= exported
 
 
-@pytest.mark.parametrize("dashboard", DASHBOARDS, ids=lambda dashboard: dashboard.uid)
+@pytest.mark.parametrize("dashboard", dashboards(), ids=lambda dashboard: dashboard.uid)
 def test_the_json_has_grafanas_shape(dashboard: Dashboard) -> None:
     model = json.loads(dashboard.render())
     assert model["uid"] == dashboard.uid
@@ -154,14 +154,14 @@ def test_a_dashboard_is_deterministic_and_fits_a_config_map() -> None:
 
 
 def test_each_topic_has_a_dashboard() -> None:
-    assert {dashboard.uid.removeprefix("slipway-") for dashboard in DASHBOARDS} == {
+    assert {dashboard.uid.removeprefix("slipway-") for dashboard in dashboards()} == {
         "gpus",
         "queues",
         "cost",
         "serving",
         "sizing",
     }
-    by_uid = {dashboard.uid: {panel.title for panel in dashboard.panels} for dashboard in DASHBOARDS}
+    by_uid = {dashboard.uid: {panel.title for panel in dashboard.panels} for dashboard in dashboards()}
     assert {f"Utilization by {what}" for what in ("team", "pool", "job")} <= by_uid["slipway-gpus"]
     assert {"By team", "By pool", "By project"} <= by_uid["slipway-cost"]
 
@@ -197,7 +197,7 @@ def _expressions() -> Iterator[tuple[str, str]]:
     for group in groups():
         for rule in group["rules"]:
             yield str(rule.get("alert") or rule.get("record")), rule["expr"]
-    for dashboard in DASHBOARDS:
+    for dashboard in dashboards():
         for title, expression in queries(dashboard):
             yield f"{dashboard.uid}: {title}", plain(expression)
 
