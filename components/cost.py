@@ -208,7 +208,7 @@ class Schedules(pulumi.ComponentResource):
         self.register_outputs({})
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class Action:
     """A scheduled action of a pool: `stop` or `start`, when, and the group's new minimum and maximum."""
 
@@ -232,14 +232,5 @@ def actions(schedules: Mapping[str, Schedule], pools: Mapping[str, Pool]) -> lis
                 ("stop", schedule.stop, 0, 0),
                 ("start", schedule.start or "", pool.min, pool.max),
             ):
-                scheduled.append(
-                    Action(
-                        pool=name,
-                        role=role,
-                        recurrence=when,
-                        timezone=schedule.timezone,
-                        minimum=minimum,
-                        maximum=maximum,
-                    )
-                )
+                scheduled.append(Action(name, role, when, schedule.timezone, minimum, maximum))
     return sorted(scheduled, key=lambda action: (action.pool, action.role))

@@ -40,24 +40,42 @@ IMAGE: Final = "registry.k8s.io/kubectl"
 
 
 @dataclass(frozen=True, kw_only=True)
-class ScheduledShutdownArgs:
-    """Inputs of `ScheduledShutdown`.
+class GuardsArgs:
+    """Inputs of the cost guards.
 
     Attributes:
-        schedules: Schedules that shut notebooks down, by name.
-        namespaces: Team namespaces, each with the resources that must exist before an object is created in it.
+        settings: Settings of cost.
+        environment: Name of the environment.
         cluster: The cluster.
-        elastic: Schedules of Karpenter's pools, each with the maximum of its NodePools by name.
+        pools: Settings of the pools, by name.
+        managed: Managed pools by name.
+        namespaces: Namespaces of teams, each with the resources that must exist before an object is created in it.
+        budgets: Monthly budgets of teams, in USD.
+        notifications: The topic; None if nobody is notified.
         scripts: CronJobs that run a script, by name.
         jobs: Where CronJobs run, and whose they are.
     """
 
-    schedules: Mapping[str, Schedule]
-    namespaces: Mapping[str, Sequence[pulumi.Resource]]
+    settings: Cost
+    environment: str
     cluster: Cluster
-    elastic: Mapping[str, tuple[Schedule, Mapping[str, int]]] = field(default_factory=dict)
+    pools: Mapping[str, Pool]
+    managed: Mapping[str, ManagedPool]
+    namespaces: Mapping[str, Sequence[pulumi.Resource]]
+    budgets: Mapping[str, int]
+    notifications: NotificationsArgs | None = None
     scripts: Mapping[str, tuple[Objects, Objects]] = field(default_factory=dict)
     jobs: CronJobs = OURS
+
+    @property
+    def ending(self) -> dict[str, Schedule]:
+        """Schedules that shut notebooks down, by name."""
+        return {name: one for name, one in self.settings.schedules.items() if one.notebooks and self.namespaces}
+
+    @property
+    def elastic(self) -> dict[str, tuple[Schedule, dict[str, int]]]:
+        """Schedules of Karpenter's pools, each with the maximum of its NodePools by name."""
+        return elastic_schedules(self.settings.schedules, self.pools)
 
 
 class ScheduledShutdown(pulumi.ComponentResource):
@@ -66,7 +84,7 @@ class ScheduledShutdown(pulumi.ComponentResource):
 
     PULUMI_TYPE: Final = "slipway:cost:Evenings"
 
-    def __init__(self, name: str, args: ScheduledShutdownArgs, opts: pulumi.ResourceOptions | None = None) -> None:
+    def __init__(self, name: str, args: GuardsArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         super().__init__(self.PULUMI_TYPE, name, None, opts)
         cluster, jobs = args.cluster, args.jobs
 
@@ -79,16 +97,16 @@ class ScheduledShutdown(pulumi.ComponentResource):
         for pool, (schedule, limits) in sorted(args.elastic.items()):
             for role, manifest in pool_jobs(pool, schedule, limits, cluster.version, jobs).items():
                 declare(f"{name}-pool-{pool}-{role}", manifest, after(namespace))
-        if args.schedules:
+        if args.ending:
             declare(f"{name}-account", jobs.account(ACCOUNT), after(namespace))
         for script, (allowed, run) in args.scripts.items():
             for key, one in {**allowed, **run}.items():
                 waits = args.namespaces.get(one["metadata"].get("namespace", ""), ())
                 declare(f"{name}-{script}-{key}", one, after(namespace, *waits))
-        for space, waits in sorted(args.namespaces.items()) if args.schedules else ():
+        for space, waits in sorted(args.namespaces.items()) if args.ending else ():
             for kind, manifest in permissions(space, jobs).items():
                 declare(f"{name}-{space}-{kind}", manifest, after(*cluster.access, *waits))
-            for key, schedule in sorted(args.schedules.items()):
+            for key, schedule in sorted(args.ending.items()):
                 job = shutdown_job(key, schedule, space, cluster.version, jobs)
                 declare(f"{name}-{space}-{key}", job, after(namespace))
         self.register_outputs({})
@@ -215,35 +233,6 @@ def _kubectl(command: Sequence[str], version: str, number: int) -> dict[str, Any
     }
 
 
-@dataclass(frozen=True, kw_only=True)
-class GuardsArgs:
-    """Inputs of the cost guards.
-
-    Attributes:
-        settings: Settings of cost.
-        environment: Name of the environment.
-        cluster: The cluster.
-        pools: Settings of the pools, by name.
-        managed: Managed pools by name.
-        namespaces: Namespaces of teams, each with the resources that must exist before an object is created in it.
-        budgets: Monthly budgets of teams, in USD.
-        notifications: The topic; None if nobody is notified.
-        scripts: CronJobs that run a script, by name.
-        jobs: Where CronJobs run, and whose they are.
-    """
-
-    settings: Cost
-    environment: str
-    cluster: Cluster
-    pools: Mapping[str, Pool]
-    managed: Mapping[str, ManagedPool]
-    namespaces: Mapping[str, Sequence[pulumi.Resource]]
-    budgets: Mapping[str, int]
-    notifications: NotificationsArgs | None = None
-    scripts: Mapping[str, tuple[Objects, Objects]] = field(default_factory=dict)
-    jobs: CronJobs = OURS
-
-
 def guards(
     args: GuardsArgs, cloud: pulumi.ResourceOptions, inside: pulumi.ResourceOptions, *, within: str = ""
 ) -> None:
@@ -266,18 +255,8 @@ def guards(
             account_id=args.cluster.account_id,
         )
         Budgets(f"{within}budgets", budgets, cloud)
-    ours = elastic_schedules(cost.schedules, args.pools)
-    if any(set(schedule.pools) - set(ours) for schedule in cost.schedules.values()):
+    if any(set(schedule.pools) - set(args.elastic) for schedule in cost.schedules.values()):
         groups = {name: pool.node_group for name, pool in args.managed.items()}
         Schedules(f"{within}schedules", SchedulesArgs(schedules=cost.schedules, pools=args.pools, groups=groups), cloud)
-    ending = {name: schedule for name, schedule in cost.schedules.items() if schedule.notebooks}
-    if (ending and args.namespaces) or ours or args.scripts:
-        shutdown = ScheduledShutdownArgs(
-            schedules=ending if args.namespaces else {},
-            namespaces=args.namespaces,
-            cluster=args.cluster,
-            elastic=ours,
-            scripts=args.scripts,
-            jobs=args.jobs,
-        )
-        ScheduledShutdown(f"{within}evenings", shutdown, inside)
+    if args.ending or args.elastic or args.scripts:
+        ScheduledShutdown(f"{within}evenings", args, inside)
