@@ -18,7 +18,8 @@ from tests.support.cases import beside
 from tests.support.mocks import Recording, run
 
 CASES: Final = beside(__file__)
-PROGRAM: Final = Path(__file__).parents[2] / "e2e/programs/parts/__main__.py"
+ROOT: Final = Path(__file__).parents[3]
+PROGRAM: Final = ROOT / "tests/e2e/programs/parts/__main__.py"
 
 
 def made(part: str, opts: pulumi.ResourceOptions, name: str = "one", **changes: Any) -> pulumi.ComponentResource:
@@ -38,7 +39,9 @@ def program() -> Recording:
 
 
 def test_all_parts_on_an_existing_cluster_take_thirty_lines_and_make_their_own_alone() -> None:
-    assert len(PROGRAM.read_text(encoding="utf-8").splitlines()) <= 30
+    text = PROGRAM.read_text(encoding="utf-8")
+    assert len(text.splitlines()) <= 30
+    assert text in (ROOT / "docs/guides/elsewhere.md").read_text(encoding="utf-8")
     found = program()
     assert not found.default_provider_users
     kinds = {kind for kind, _, _ in objects(found)}

@@ -4,13 +4,13 @@ import json
 import re
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, get_args
 
 import promql_parser
 import pytest
 
 from components.observability.dashboards import LABEL, dashboards, manifests
-from components.observability.dashboards.panels import COLUMNS, Dashboard, Panel, Query, places
+from components.observability.dashboards.panels import COLUMNS, Dashboard, Panel, Query, Unit, places
 from components.observability.monitors import SCRAPED_BY, scrape_class
 from policies.checks.promql import counted_twice
 from spec.catalog.metrics import replicated_gauges
@@ -121,6 +121,7 @@ def test_the_json_has_grafanas_shape(dashboard: Dashboard) -> None:
     model = json.loads(dashboard.render())
     assert model["uid"] == dashboard.uid
     assert model["schemaVersion"] >= 39
+    assert {panel.unit for panel in dashboard.panels} <= set(get_args(Unit))
     assert "id" not in model
     names = {variable["name"] for variable in model["templating"]["list"]}
     for panel in model["panels"]:
