@@ -168,12 +168,8 @@ def test_the_order_of_actions_does_not_depend_on_the_stack_file() -> None:
         name: Schedule.model_validate_json(json.dumps({**SCHEDULE, "pools": [pool]}))
         for name, pool in (("z", "a100"), ("y", "b"))
     }
-    assert [(each.pool, each.role) for each in actions(schedules, pools)] == [
-        ("a100", "start"),
-        ("a100", "stop"),
-        ("b", "start"),
-        ("b", "stop"),
-    ]
+    expected = [("a100", "start"), ("a100", "stop"), ("b", "start"), ("b", "stop")]
+    assert [(each.pool, each.role) for each in actions(schedules, pools)] == expected
 
 
 def test_notebooks_are_shut_down_in_every_team_namespace() -> None:

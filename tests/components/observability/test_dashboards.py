@@ -155,16 +155,10 @@ def test_a_dashboard_is_deterministic_and_fits_a_config_map() -> None:
 
 
 def test_each_topic_has_a_dashboard() -> None:
-    assert {dashboard.uid.removeprefix("slipway-") for dashboard in dashboards()} == {
-        "gpus",
-        "queues",
-        "cost",
-        "serving",
-        "sizing",
-    }
     by_uid = {dashboard.uid: {panel.title for panel in dashboard.panels} for dashboard in dashboards()}
     assert {f"Utilization by {what}" for what in ("team", "pool", "job")} <= by_uid["slipway-gpus"]
     assert {"By team", "By pool", "By project"} <= by_uid["slipway-cost"]
+    assert by_uid.keys() == {f"slipway-{topic}" for topic in ("gpus", "queues", "cost", "serving", "sizing")}
 
 
 # Gauges of a controller with several replicas are counted once, in every expression: alerts, records, dashboards.
@@ -179,19 +173,7 @@ REPLICATED: Final = ("certmanager_", "karpenter_", "keda_", "kueue_", "lws_", "m
 """Prefixes of the metrics of controllers that run several replicas. Others have one source for each series: the kubelet
 and the exporters of a node, a pod's own process, and kube-state-metrics, of which the chart runs one."""
 
-KINDS: Final[dict[str, Kind]] = {
-    # kueue v0.19, site/content/en/docs/reference/metrics.md
-    "kueue_admission_wait_time_seconds_bucket": "histogram",
-    "kueue_admitted_active_workloads": "gauge",
-    "kueue_admitted_workloads_total": "counter",
-    "kueue_cluster_queue_nominal_quota": "gauge",
-    "kueue_cluster_queue_resource_usage": "gauge",
-    "kueue_evicted_workloads_total": "counter",
-    "kueue_pending_workloads": "gauge",
-    # cert-manager v1.21, pkg/metrics/metrics.go; karpenter v1.14, website/content/en/docs/reference/metrics.md
-    "certmanager_certificate_expiration_timestamp_seconds": "gauge",
-    "karpenter_interruption_received_messages_total": "counter",
-}
+KINDS: Final[dict[str, Kind]] = CASES["kinds of metrics of replicated controllers"]
 
 
 def _expressions() -> Iterator[tuple[str, str]]:
