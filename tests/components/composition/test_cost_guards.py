@@ -118,11 +118,8 @@ def test_budgets_filter_by_environment_and_team_tags() -> None:
 
 def test_notifications_are_sent_at_thresholds_and_for_the_forecast() -> None:
     thresholds = notifications([50, 100])
-    assert [(each["notification_type"], each["threshold"]) for each in thresholds] == [
-        ("ACTUAL", 50),
-        ("ACTUAL", 100),
-        ("FORECASTED", 100),
-    ]
+    expected = [("ACTUAL", 50), ("ACTUAL", 100), ("FORECASTED", 100)]
+    assert [(each["notification_type"], each["threshold"]) for each in thresholds] == expected
 
 
 def test_budgets_and_anomaly_detection_depend_on_the_topic_policy() -> None:
@@ -149,13 +146,9 @@ def test_an_existing_anomaly_monitor_is_used() -> None:
 
 
 def test_a_pool_goes_to_zero_at_night_and_comes_back_with_its_own_bounds() -> None:
-    recording = record_guards(cost={"schedules": {"nights": {**SCHEDULE, "pools": ["a100"]}}}).of(
-        aws.autoscaling.Schedule
-    )
-    bounds = {
-        name: tuple(one.inputs[key] for key in ("minSize", "maxSize", "desiredCapacity"))
-        for name, one in recording.items()
-    }
+    guarded = record_guards(cost={"schedules": {"nights": {**SCHEDULE, "pools": ["a100"]}}})
+    recording, sizes = guarded.of(aws.autoscaling.Schedule), ("minSize", "maxSize", "desiredCapacity")
+    bounds = {name: tuple(one.inputs[key] for key in sizes) for name, one in recording.items()}
     assert bounds == {"schedules-a100-start": (1, 4, 1), "schedules-a100-stop": (0, 0, 0)}
     stop = recording["schedules-a100-stop"].inputs
     assert (stop["recurrence"], stop["timeZone"]) == ("0 20 * * MON-FRI", "Europe/Paris")
@@ -177,10 +170,8 @@ def test_notebooks_are_shut_down_in_every_team_namespace() -> None:
     recording = record_guards(teams=TEAMS, cost={"schedules": evenings})
     jobs = recording.of(type_token("batch/v1", "CronJob"))
     assert set(jobs) == {"evenings-nlp-evenings"}
-    assert (
-        recording.one(type_token("v1", "Namespace")).inputs["metadata"]["labels"]["pod-security.kubernetes.io/enforce"]
-        == "restricted"
-    )
+    labels = recording.one(type_token("v1", "Namespace")).inputs["metadata"]["labels"]
+    assert labels["pod-security.kubernetes.io/enforce"] == "restricted"
     assert record_guards(cost={"schedules": evenings}).of(type_token("batch/v1", "CronJob")) == {}
 
 

@@ -64,12 +64,10 @@ def test_gpus_are_shared_as_the_pools_say_and_daemons_run_on_their_nodes() -> No
 
 def test_software_follows_the_pools() -> None:
     """EFA needs its plugin."""
-
-    def with_efa(opts: pulumi.ResourceOptions) -> None:
-        efa = {"preset": "h100", "efa": True, "zones": ["us-east-1a"]}
-        made("software", opts, pools=[pool(opts, "h100", settings=efa, vpc_id="vpc-1").spec], namespaces=False)
-
-    found = recorded(with_efa)
+    efa = {"settings": {"preset": "h100", "efa": True, "zones": ["us-east-1a"]}, "vpc_id": "vpc-1"}
+    found = recorded(
+        lambda opts: [made("software", opts, pools=[pool(opts, "h100", **efa).spec], namespaces=False)][1:]
+    )
     releases = {one.inputs["name"] for one in found if one.type == "kubernetes:helm.sh/v3:Release"}
     assert releases == {"gpu-operator", "efa-device-plugin"}
     assert "Namespace" not in {kind for kind, _, _ in objects(found)}
