@@ -41,15 +41,9 @@ def alone(kind: type[_M], name: str, data: Mapping[str, Any], beside: Parts | No
     Raises:
         ConfigurationError: With every problem.
     """
-    key, plain, parts = _COLLECTIONS[kind], plain_map(data), dict(beside or {})
-    whole = with_types({key: {name: plain}})
-    entries, problems = collection(whole[key], key, kind, may_be_empty=False)
-    if entries:
-        # What a stack needs beside it is a problem of no entry: `pools`, that none is of the system.
-        problems += [one for one in _held({key: {name: plain}, **parts}, {**parts, key: entries}) if "." in one.path]
-    if problems or not entries:
-        raise ConfigurationError(map(without_secrets, problems), f"{key}.{name}")
-    entry: _M = entries[name]
+    key, plain = _COLLECTIONS[kind], plain_map(data)
+    entries, problems = collection(with_types({key: {name: plain}})[key], key, kind, may_be_empty=False)
+    entry: _M = _held(entries, {key: {name: plain}}, problems, beside, f"{key}.{name}")[name]
     return entry
 
 
@@ -65,19 +59,22 @@ def part(kind: type[_P], key: str, data: Mapping[str, Any], beside: Parts | None
     Raises:
         ConfigurationError: With every problem.
     """
-    plain, parts = plain_map(data), dict(beside or {})
+    plain = plain_map(data)
     made, problems = model(plain, (key,), kind)
-    if made is not None:
-        held = _held({key: plain, **parts}, {**parts, key: made})
-        problems += [one for one in held if one.path.startswith(f"{key}.")]
-    if problems:
-        raise ConfigurationError(map(without_secrets, problems), key)
-    settings: _P = made
+    settings: _P = _held(made, {key: plain}, problems, beside, key)
     return settings
 
 
-def _held(raw: Parts, parts: Parts) -> list[Problem]:
-    return run(CHECKS, Context(stack="", today=clock.today(), raw=raw, parts=parts))[0]
+def _held(made: Any, raw: Parts, problems: list[Problem], beside: Parts | None, source: str) -> Any:
+    """What was made of the settings, if nothing is wrong with it."""
+    (key,), parts = raw, beside or {}
+    if made:
+        context = Context(stack="", today=clock.today(), raw={**raw, **parts}, parts={**parts, key: made})
+        # What a stack needs beside it is a problem of no entry: `pools`, that none is of the system.
+        problems += [one for one in run(CHECKS, context)[0] if "." in one.path]
+    if problems or not made:
+        raise ConfigurationError(map(without_secrets, problems), source)
+    return made
 
 
 def plain_map(data: Mapping[Any, Any]) -> dict[str, Any]:

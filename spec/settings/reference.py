@@ -73,7 +73,9 @@ def _row(
 ) -> str:
     full = f"{path}.{key}".lstrip(".")
     below = next((section for end in _BELOW.values() if (section := full + end) in sections), None)
-    name = f"[`{key}`](#{_anchor(below)})" if below else f"`{key}`"
+    # The anchor that GitHub makes of the section's heading.
+    anchor = "".join(letter for letter in (below or "").lower() if letter.isalnum() or letter in "-_")
+    name = f"[`{key}`](#{anchor})" if below else f"`{key}`"
     meaning = field.get("description") or _of_model(field, definitions)
     return f"| {name} | {_kind(field, definitions)} | {_default(key, field, model)} | {_cell(meaning)} |"
 
@@ -147,11 +149,6 @@ def _values(value: Mapping[str, Any]) -> Mapping[str, Any]:
 
 def _name(value: Mapping[str, Any]) -> str:
     return str(value.get("$ref", "")).rpartition("/")[2]
-
-
-def _anchor(path: str) -> str:
-    """The anchor that GitHub makes of the section's heading."""
-    return "".join(letter for letter in path.lower() if letter.isalnum() or letter in "-_")
 
 
 def _line(value: str) -> str:

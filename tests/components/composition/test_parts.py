@@ -80,6 +80,7 @@ def test_idle_gpus_are_measured_by_a_rule_of_its_own() -> None:
     assert [one["record"] for one in rule["spec"]["groups"][0]["rules"]] == ["slipway:gpu:active"]
     pods = [one["spec"]["jobTemplate"]["spec"]["template"]["spec"] for key, one in found.items() if key[0] == "CronJob"]
     assert not [one for one in pods if "nodeSelector" in one]
+    assert found["NodePool", "", "l4"]["metadata"]["annotations"] == {"pulumi.com/patchForce": "true"}
 
 
 @pytest.mark.parametrize(("given", "driver", "options", "size", "mode"), CASES["what is behind a claim"])

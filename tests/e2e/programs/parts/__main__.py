@@ -14,8 +14,9 @@ cluster = Cluster(name="slipway-parts", account_id="777788880003", region="us-ea
 cloud = aws.Provider("aws", region=cluster.region, allowed_account_ids=[cluster.account_id])
 opts = pulumi.ResourceOptions(providers=[cloud, kubernetes.Provider("inside", context=cluster.name)])
 shared = {"preset": "gpu-spot", "sharing": {"mode": "time-slicing", "replicas": 4}, "max": 2}
-subnets = {"us-east-1a": "subnet-0a1b2c3d"}
-pool = GpuNodePoolArgs(cluster=cluster, settings=shared, subnets=subnets, instance_profile="nodes")
+pool = GpuNodePoolArgs(
+    cluster=cluster, settings=shared, subnets={"us-east-1a": "subnet-0a1b"}, instance_profile="nodes", scheduled=True
+)
 l4 = GpuNodePool("l4", pool, opts)
 GpuSoftware("gpus", GpuSoftwareArgs(cluster=cluster, pools=[l4.spec]), opts)
 models = aws.s3.Bucket("models", opts=opts)
