@@ -25,7 +25,6 @@ import pulumi_aws as aws
 from components.observability.notifications import Notifications
 from spec.settings.cost import Cost, Schedule
 from spec.settings.pools import Pool, Provisioner
-from spec.settings.teams import Team
 
 
 class Bill(pulumi.ComponentResource):
@@ -50,14 +49,14 @@ class BudgetsArgs:
     Attributes:
         settings: Settings of cost.
         environment: Name of the environment.
-        teams: Teams by name.
+        teams: Monthly budgets of teams, in USD.
         notifications: The topic; None where no one is notified, and then no budget is declared.
         account_id: AWS account, 12 digits.
     """
 
     settings: Cost
     environment: str
-    teams: Mapping[str, Team]
+    teams: Mapping[str, int]
     notifications: Notifications | None
     account_id: str
 
@@ -138,23 +137,21 @@ class Budget:
     filters: Mapping[str, Sequence[str]]
 
 
-def budgets(settings: Cost, environment: str, teams: Mapping[str, Team]) -> dict[str, Budget]:
+def budgets(settings: Cost, environment: str, teams: Mapping[str, int]) -> dict[str, Budget]:
     """Budgets by the suffix of their logical name.
 
     Args:
         settings: Settings of cost.
         environment: Name of the environment, the value of its tag.
-        teams: Teams by name.
+        teams: Monthly budgets of teams, in USD.
     """
     wanted: dict[str, Budget] = {}
     if settings.monthly_budget_usd is not None:
         tagged = {"TagKeyValue": [f"user:environment${environment}"]}
         filters = tagged if settings.budget_covers == "environment" else {}
         wanted["environment"] = Budget(usd=settings.monthly_budget_usd, filters=filters)
-    if settings.team_budgets:
-        for name, team in sorted(teams.items()):
-            if team.budget_usd is not None:
-                wanted[f"team-{name}"] = Budget(usd=team.budget_usd, filters={"TagKeyValue": [f"user:team${name}"]})
+    for name, usd in sorted(teams.items()):
+        wanted[f"team-{name}"] = Budget(usd=usd, filters={"TagKeyValue": [f"user:team${name}"]})
     return wanted
 
 
@@ -211,7 +208,7 @@ class Schedules(pulumi.ComponentResource):
         self.register_outputs({})
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class Action:
     """A scheduled action of a pool: `stop` or `start`, when, and the group's new minimum and maximum."""
 
@@ -235,14 +232,5 @@ def actions(schedules: Mapping[str, Schedule], pools: Mapping[str, Pool]) -> lis
                 ("stop", schedule.stop, 0, 0),
                 ("start", schedule.start or "", pool.min, pool.max),
             ):
-                scheduled.append(
-                    Action(
-                        pool=name,
-                        role=role,
-                        recurrence=when,
-                        timezone=schedule.timezone,
-                        minimum=minimum,
-                        maximum=maximum,
-                    )
-                )
+                scheduled.append(Action(name, role, when, schedule.timezone, minimum, maximum))
     return sorted(scheduled, key=lambda action: (action.pool, action.role))

@@ -17,7 +17,7 @@ from components.base.kubernetes import agreed, type_token
 from components.base.kubernetes import manifest as namespace_of_addon
 from components.composition.cost_guards import ACCOUNT, elastic_permissions, permissions
 from components.composition.cron_jobs import NAMESPACE as SHUTDOWN
-from components.composition.cron_jobs import account
+from components.composition.cron_jobs import OURS
 from components.queues import cluster_queue, local_queues, shared_manifests
 from components.tenancy.namespace import manifests, namespace_manifest
 from components.tenancy.priorities import priority_class
@@ -121,7 +121,7 @@ def _of_teams(platform: Platform) -> Iterator[Manifest]:
     facts = of_teams(platform)
     ended = any(schedule.notebooks for schedule in platform.cost.schedules.values())
     if ended:
-        yield account(ACCOUNT)
+        yield OURS.account(ACCOUNT)
     for name, team in platform.teams.items():
         for namespace, space in team.namespaces_of(name).items():
             yield namespace_manifest(namespace, name, team, space, facts.job_usd.get(name))

@@ -8,12 +8,14 @@ from components.admission import StackContext
 from components.base.addon import AddOnFacts
 from components.base.outputs import ClusterOutputs, NetworkOutputs
 from components.composition.cost_guards import elastic_schedules
+from components.composition.cron_jobs import CronJobs
 from components.composition.scripts import Objects, scripts
 from components.network import NetworkArgs
 from components.observability.notifications import NotificationsArgs
 from components.queues import with_topology
 from components.storage import StorageArgs
 from components.tenancy.namespace import TeamFacts
+from components.tenancy.network_policies import SERVES
 from spec.catalog import regions
 from spec.pools import resolve_all
 from spec.pricing.pods import device_prices, job_usd
@@ -22,6 +24,7 @@ from spec.settings.addons.batch import Kueue
 from spec.settings.cost import Schedule
 from spec.settings.found import needs_of
 from spec.settings.found_cluster import FoundCluster
+from spec.settings.pools import Role
 from spec.settings.zones import zone_of
 
 
@@ -126,10 +129,27 @@ def of_admission(platform: Platform) -> StackContext:
 def of_scripts(platform: Platform) -> dict[str, tuple[Objects, Objects]]:
     """CronJobs that run a script on namespaces of teams."""
     kserve = platform.addons.kserve
-    rollback = kserve.canary_rollback if kserve else None
-    return scripts(platform.teams, idle=platform.cost.idle_gpus, rollback=rollback)
+    spaces = {each: one for name, team in platform.teams.items() for each, one in team.namespaces_of(name).items()}
+    return scripts(
+        list(spaces),
+        [each for each, space in spaces.items() if space.purpose in SERVES],
+        jobs=of_cron_jobs(platform),
+        idle=platform.cost.idle_gpus,
+        rollback=kserve.canary_rollback if kserve else None,
+    )
+
+
+def of_cron_jobs(platform: Platform) -> CronJobs:
+    """Where the CronJobs of the stack run."""
+    return CronJobs(systems=any(pool.role is Role.SYSTEM for pool in platform.pools.values()))
 
 
 def of_schedules(platform: Platform) -> Mapping[str, tuple[Schedule, Mapping[str, int]]]:
     """Karpenter's pools with a schedule, each with the maximum of its NodePools."""
     return elastic_schedules(platform.cost.schedules, platform.pools)
+
+
+def of_budgets(platform: Platform) -> dict[str, int]:
+    """Budgets of teams, if AWS watches them."""
+    found = {name: team.budget_usd for name, team in platform.teams.items() if platform.cost.team_budgets}
+    return {name: usd for name, usd in found.items() if usd is not None}

@@ -5,31 +5,28 @@ the components over its plugin protocol: `package/PulumiPlugin.yaml`. It reads a
 has no `from __future__ import annotations`, which would make text of them.
 """
 
+import inspect
 import json
 import sys
 from collections.abc import Callable, Mapping
-from typing import Any, Final, NotRequired, TypedDict, TypeVar
+from typing import Any, Final, TypedDict, TypeVar
 
 import pulumi
 from pulumi.provider import main
 from pulumi.provider.experimental.component import ComponentProvider
-from pydantic.alias_generators import to_snake
+from pydantic.alias_generators import to_camel, to_snake
 
-from components.base.outputs import Cluster
-from components.composition import team_queue
+from components.addons import gpu_software
+from components.composition import alone, team_queue
 from components.pools import gpu
-from infra import schema
+from components.storage import claims
+from infra import inputs, schema
+from infra.inputs import whole
 from infra.program import build
 from spec.errors import SlipwayError
-from spec.pools.resolution import resolve
 from spec.settings import load
-from spec.settings.parts import alone
-from spec.settings.pools import Pool
-from spec.settings.zones import Place
 
 NAME: Final = "slipway"
-_SETTINGS: Final = {"Platform": "Platform", "GpuNodePool": "Pool", "QueuedTeam": "Team"}
-"""Type of the input `settings`, by component."""
 _Made = TypeVar("_Made")
 
 
@@ -100,93 +97,71 @@ class Platform(pulumi.ComponentResource):
         self.register_outputs(dict(outputs))
 
 
-class ClusterArgs(TypedDict):
-    """A cluster that exists: plain values, none of them an output of another resource."""
-
-    name: str
-    """Name of the EKS cluster."""
-    account_id: str
-    """AWS account, 12 digits."""
-    region: str
-    """AWS Region."""
-    version: str
-    """Kubernetes minor version."""
+_PARTS: Final[dict[str, tuple[Callable[..., Any], type, Callable[[Any], Any]]]] = {}
+"""What makes a part, its inputs, and what is its output, by its name."""
 
 
-class GpuNodePoolArgs(TypedDict):
-    """Inputs of a pool."""
+class _Part(pulumi.ComponentResource):
+    """A component for programs without a stack file, with its own inputs but for resources, which no other language can
+    pass. Pools are given by their settings, and by their zones."""
 
-    cluster: ClusterArgs
-    """The cluster, which has Karpenter."""
-    settings: dict[str, Any]
-    """The pool, as in a stack file below `pools`. No output of another resource."""
-    subnets: dict[str, pulumi.Input[str]]
-    """ID of a subnet of nodes in each zone."""
-    instance_profile: pulumi.Input[str]
-    """Name of the instance profile of Karpenter's nodes."""
-    pool: NotRequired[str]
-    """Name of its objects and label of its nodes; the resource's name by default."""
-    vpc_id: NotRequired[pulumi.Input[str]]
-    """VPC of the subnets; required with EFA."""
-    volume_key: NotRequired[pulumi.Input[str]]
-    """KMS key of the nodes' volumes; the AWS managed key for EBS by default."""
+    def __init__(self, name: str, args: Any, opts: pulumi.ResourceOptions | None = None) -> None:
+        own, (key,) = type(self).__name__, inspect.get_annotations(type(self))
+        super().__init__(f"{NAME}:index:{own}", name, {}, opts)
+        (of, kind, output), child = _PARTS[own], pulumi.ResourceOptions(parent=self)
+        made = _made(lambda: output(of(name, inputs.values(kind, args, name), child)))
+        setattr(self, key, pulumi.Output.from_input(made))
+        self.register_outputs({to_camel(key): made})
+
+    def __init_subclass__(cls, of: Callable[..., Any], args: type, output: Callable[[Any], Any]) -> None:
+        def make(self: Any, *given: Any, **named: Any) -> None:
+            _Part.__init__(self, *given, **named)
+
+        _PARTS[cls.__name__] = (of, args, output)
+        make.__annotations__["args"] = inputs.typed(args)
+        setattr(cls, "__init__", make)  # noqa: B010 - to mypy, the constructor of a class is no attribute
 
 
-class GpuNodePool(pulumi.ComponentResource):
+class GpuNodePool(_Part, of=gpu.GpuNodePool, args=gpu.GpuNodePoolArgs, output=lambda made: made.spec.name):
     """A pool of nodes that Karpenter makes when jobs need them, with MIG, sharing and EFA as its settings say."""
 
     name: pulumi.Output[str]
     """Name of its objects."""
 
-    def __init__(self, name: str, args: GpuNodePoolArgs, opts: pulumi.ResourceOptions | None = None) -> None:
-        super().__init__(f"{NAME}:index:GpuNodePool", name, {}, opts)
-        given = {**args, "cluster": Cluster(**args["cluster"]), "settings": whole(args["settings"])}
-        inputs: Any = {"pool": name, **given}
-        child = pulumi.ResourceOptions(parent=self)
-        made = _made(lambda: gpu.GpuNodePool(name, gpu.GpuNodePoolArgs(**inputs), child))
-        self.name = pulumi.Output.from_input(made.spec.name)
-        self.register_outputs({"name": self.name})
 
-
-class QueuedTeamArgs(TypedDict):
-    """Inputs of a team."""
-
-    cluster: ClusterArgs
-    """The cluster, which has Kueue."""
-    settings: dict[str, Any]
-    """The team, as in a stack file below `teams`. No output of another resource."""
-    pools: dict[str, Any]
-    """Pools of which it has shares, as in a stack file, by their names. No output of another resource."""
-    zones: list[str]
-    """Zones of the pools."""
-    team: NotRequired[str]
-    """Name of the team, its namespace and its queue; the resource's name by default."""
-    flavors: NotRequired[dict[str, str]]
-    """Names of ResourceFlavors that exist, by pool; for others one is made."""
-
-
-class QueuedTeam(pulumi.ComponentResource):
+class QueuedTeam(
+    _Part, of=team_queue.QueuedTeam, args=team_queue.QueuedTeamArgs, output=lambda made: list(made.outputs.namespaces)
+):
     """A team's namespaces with quota, roles and network policies, access entries of its members, and its queue."""
 
     namespaces: pulumi.Output[list[str]]
     """Its namespaces."""
 
-    def __init__(self, name: str, args: QueuedTeamArgs, opts: pulumi.ResourceOptions | None = None) -> None:
-        super().__init__(f"{NAME}:index:QueuedTeam", name, {}, opts)
-        given: Any = {key: value for key, value in args.items() if key != "zones"}
-        cluster, child = Cluster(**args["cluster"]), pulumi.ResourceOptions(parent=self)
-        place = Place(zones=tuple(args["zones"]), version=cluster.version)
 
-        def make() -> team_queue.QueuedTeam:
-            pools = [resolve(key, alone(Pool, key, one), place) for key, one in whole(args["pools"]).items()]
-            changed: Any = {"cluster": cluster, "pools": pools, "settings": whole(args["settings"])}
-            return team_queue.QueuedTeam(name, team_queue.QueuedTeamArgs(**{**given, **changed}), child)
+class GpuSoftware(
+    _Part, of=gpu_software.GpuSoftware, args=gpu_software.GpuSoftwareArgs, output=lambda made: made.releases
+):
+    """The GPU Operator and other device plugins, configured for MIG and sharing of these pools."""
 
-        self.namespaces = pulumi.Output.from_input(list(_made(make).outputs.namespaces))
-        self.register_outputs({"namespaces": self.namespaces})
+    releases: pulumi.Output[list[str]]
+    """Names of the Helm releases."""
 
 
-COMPONENTS: Final = (Platform, GpuNodePool, QueuedTeam)
+class ModelStorage(_Part, of=claims.ModelStorage, args=claims.ModelStorageArgs, output=lambda made: list(made.claims)):
+    """Volume claims in a namespace for models, checkpoints and data that buckets and file systems have."""
+
+    names: pulumi.Output[list[str]]
+    """Names of the claims."""
+
+
+class CostGuards(_Part, of=alone.CostGuards, args=alone.CostGuardsArgs, output=lambda made: made.topic):
+    """Budgets and anomaly detection, scheduled shutdown of pools and notebooks, and idle GPUs taken back."""
+
+    topic: pulumi.Output[str]
+    """ARN of the topic of messages; empty if nobody gets them."""
+
+
+COMPONENTS: Final = (Platform, GpuNodePool, QueuedTeam, GpuSoftware, ModelStorage, CostGuards)
 
 
 def _made(make: Callable[[], _Made]) -> _Made:
@@ -197,15 +172,6 @@ def _made(make: Callable[[], _Made]) -> _Made:
         raise pulumi.RunError(str(error)) from None
 
 
-def whole(value: Any) -> Any:
-    """The value with whole numbers as integers: the engine transports every number as a float."""
-    if isinstance(value, Mapping):
-        return {key: whole(one) for key, one in value.items()}
-    if isinstance(value, list | tuple):
-        return [whole(one) for one in value]
-    return int(value) if isinstance(value, float) and value.is_integer() else value
-
-
 class Package(ComponentProvider):
     """The components, with the types of their settings."""
 
@@ -214,11 +180,13 @@ class Package(ComponentProvider):
         super().__init__(list(COMPONENTS), NAME, None, "0.0.0")
         found = json.loads(self.schema or "{}")
         found["types"] = {**found.get("types", {}), **schema.types(NAME)}
-        for name, settings in _SETTINGS.items():
-            given = found["resources"][f"{NAME}:index:{name}"]["inputProperties"]
-            given["settings"] = {"description": given["settings"]["description"], **schema.reference(NAME, settings)}
-            if "pools" in given:
-                given["pools"]["additionalProperties"] = schema.reference(NAME, "Pool")
+        given = found["resources"][f"{NAME}:index:Platform"]["inputProperties"]["settings"]
+        del given["type"], given["additionalProperties"]
+        given |= schema.reference(NAME, "Platform")
+        for name, (_, kind, _) in _PARTS.items():
+            inputs.describe(kind, found["resources"][f"{NAME}:index:{name}"]["inputProperties"], NAME)
+        for one in inputs.NESTED:
+            inputs.describe(one, found["types"][f"{NAME}:index:{inputs.named(one)}"]["properties"], NAME)
         self.schema = json.dumps(found)
 
 

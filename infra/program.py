@@ -92,9 +92,11 @@ def build(platform: Platform, parent: pulumi.Resource | None = None) -> Mapping[
         cluster=cluster,
         pools=platform.pools,
         managed=managed.pools,
-        teams=tenants,
+        namespaces={space: waits for team in tenants.values() for space, waits in team.namespaces.items()},
+        budgets=facts.of_budgets(platform),
         notifications=facts.of_notifications(platform),
         scripts=facts.of_scripts(platform),
+        jobs=facts.of_cron_jobs(platform),
     )
     guards(limited, cloud, inside)
     Bill("bill", bill_of(platform, known.pools), pulumi.ResourceOptions(parent=parent))

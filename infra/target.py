@@ -25,7 +25,7 @@ from components.addons.kserve.runtimes import NamedRuntime, named
 from components.addons.kueue import frameworks
 from components.queues import with_topology
 from components.storage import drivers
-from components.storage.volumes import EFS_DRIVER, LUSTRE_DRIVER
+from components.storage.claims import EFS_DRIVER, LUSTRE_DRIVER
 from components.tenancy.network_policies import SERVES
 from components.workloads.target import Target
 from spec.pools import resolve_all

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from components.base.addon import AddOn, AddOnContext, ChartRelease, Parts
+from components.base.addon import AddOn, AddOnSite, ChartRelease, Parts
 from components.base.placement import pool_tolerations, sized
 from spec.catalog.software import CHARTS
 from spec.pools import keys
@@ -17,7 +17,7 @@ class DraDriver(AddOn[Settings]):
     name = "dra-driver"
     software = CHARTS["dra-driver-nvidia-gpu"]
 
-    def parts(self, context: AddOnContext) -> Parts:
+    def parts(self, context: AddOnSite) -> Parts:
         """One release; nothing if no pool has claims, because a DeviceClass would promise GPUs that no node has."""
         if not any(pool.dra for pool in context.pools.values()):
             return Parts()

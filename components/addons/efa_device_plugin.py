@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from components.base.addon import AddOn, AddOnContext, ChartRelease, Parts
+from components.base.addon import AddOn, AddOnSite, ChartRelease, Parts
 from components.base.placement import pool_tolerations, sized
 from spec.catalog.regions import eks_registry
 from spec.catalog.software import CHARTS
@@ -18,7 +18,7 @@ class EfaDevicePlugin(AddOn[Settings]):
     name = "efa-device-plugin"
     software = CHARTS["aws-efa-k8s-device-plugin"]
 
-    def parts(self, context: AddOnContext) -> Parts:
+    def parts(self, context: AddOnSite) -> Parts:
         """One release; nothing if no pool has adapters, because the chart can't express an empty selection."""
         if not any(pool.efa_count for pool in context.pools.values()):
             return Parts()

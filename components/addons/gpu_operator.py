@@ -15,7 +15,7 @@ from typing import Any, Final
 
 import yaml
 
-from components.base.addon import AddOn, AddOnContext, ChartRelease, Parts
+from components.base.addon import AddOn, AddOnSite, ChartRelease, Parts
 from components.base.operator import object_of
 from components.base.placement import gpu_tolerations, sized, uncapped
 from spec.catalog.software import CHARTS
@@ -105,7 +105,7 @@ class GpuOperator(AddOn[Settings]):
     name = "gpu-operator"
     software = CHARTS["gpu-operator"]
 
-    def parts(self, context: AddOnContext) -> Parts:
+    def parts(self, context: AddOnSite) -> Parts:
         """One release, whose chart installs the CRD of the rule, and the rule."""
         chart_values = values(
             self.settings, pools=context.pools, placement=context.placement, monitored=context.monitored

@@ -20,7 +20,7 @@ import pulumi
 
 from components.base.controllers import Controller, Scheduler
 from components.base.iam import Inline, Managed
-from components.base.outputs import ClusterOutputs, NetworkOutputs, StorageOutputs
+from components.base.outputs import Cluster, ClusterOutputs, NetworkOutputs, StorageOutputs
 from components.base.placement import keeps_one, system_placement
 from spec.catalog.software import Budget, ChartRef, PodSecurity, Software
 from spec.pools.pool_spec import PoolSpec
@@ -104,13 +104,10 @@ class AddOnFacts:
 
 
 @dataclass(frozen=True, kw_only=True)
-class AddOnContext(AddOnFacts):
-    """What an add-on may know of the cluster that it is installed on."""
+class AddOnSite(AddOnFacts):
+    """What an add-on may know of the cluster that it is installed on, whoever made that."""
 
-    cluster: ClusterOutputs
-    network: NetworkOutputs
-    storage: StorageOutputs  # buckets, file systems, database
-    system_node_groups: Sequence[pulumi.Resource]  # node groups that run controllers
+    cluster: Cluster
 
     @property
     def placement(self) -> dict[str, Any]:
@@ -121,6 +118,16 @@ class AddOnContext(AddOnFacts):
     def monitored(self) -> bool:
         """Whether Prometheus is enabled, so that its CRDs (ServiceMonitor) are installed."""
         return self.addons.has(KubePrometheusStack)
+
+
+@dataclass(frozen=True, kw_only=True)
+class AddOnContext(AddOnSite):
+    """What an add-on may know of the stack's cluster."""
+
+    cluster: ClusterOutputs
+    network: NetworkOutputs
+    storage: StorageOutputs  # buckets, file systems, database
+    system_node_groups: Sequence[pulumi.Resource]  # node groups that run controllers
 
 
 class AddOn(ABC, Generic[S]):

@@ -132,6 +132,44 @@ class PodRole:
     ready: Sequence[pulumi.Resource]  # resources that must exist before a pod has the role's permissions
 
 
+def role_with(
+    name: str, *, trust: str, description: str, policy: Managed | Inline, opts: pulumi.ResourceOptions
+) -> tuple[aws.iam.Role, pulumi.CustomResource]:
+    """Declare a role with exactly one policy, whose logical name is `<name>-policy`."""
+    role = aws.iam.Role(name, assume_role_policy=trust, description=description, opts=opts)
+    if isinstance(policy, Managed):
+        return role, aws.iam.RolePolicyAttachment(f"{name}-policy", role=role.name, policy_arn=policy.arn, opts=opts)
+    return role, aws.iam.RolePolicy(f"{name}-policy", role=role.name, policy=policy.document, opts=opts)
+
+
+def rotated_key(
+    name: str,
+    alias: tuple[str, str],
+    description: str,
+    policy: str,
+    days: int,
+    *,
+    kept: pulumi.ResourceOptions,
+    child: pulumi.ResourceOptions,
+) -> aws.kms.Key:
+    """Declare a KMS key with rotation, and its alias.
+
+    Args:
+        name: Logical name of the key.
+        alias: Logical name of the alias, and its name, `alias/...`.
+        description: What it encrypts.
+        policy: Key policy.
+        days: Deletion window.
+        kept: Resource options of the key.
+        child: Resource options of the alias.
+    """
+    key = aws.kms.Key(
+        name, description=description, enable_key_rotation=True, deletion_window_in_days=days, policy=policy, opts=kept
+    )
+    aws.kms.Alias(alias[0], name=alias[1], target_key_id=key.key_id, opts=child)
+    return key
+
+
 def pod_identity_role(
     name: str,
     *,
@@ -155,17 +193,9 @@ def pod_identity_role(
             `pod_identity_associations`.
     """
     child = pulumi.ResourceOptions(parent=parent)
-    role = aws.iam.Role(
-        name,
-        assume_role_policy=pod_identity_trust(cluster_arn, namespace, service_account),
-        description=f"EKS Pod Identity of {namespace}/{service_account}",
-        opts=child,
-    )
-    attached: pulumi.Resource
-    if isinstance(policy, Managed):
-        attached = aws.iam.RolePolicyAttachment(f"{name}-policy", role=role.name, policy_arn=policy.arn, opts=child)
-    else:
-        attached = aws.iam.RolePolicy(f"{name}-policy", role=role.name, policy=policy.document, opts=child)
+    trust = pod_identity_trust(cluster_arn, namespace, service_account)
+    about = f"EKS Pod Identity of {namespace}/{service_account}"
+    role, attached = role_with(name, trust=trust, description=about, policy=policy, opts=child)
     ready: list[pulumi.Resource] = [attached]
     if association:
         ready += [

@@ -51,6 +51,16 @@ _FORMS: Final = {"account_id": r"\d{12}", "version": r"1\.\d\d", "name": r"[0-9A
 """What a value of a cluster looks like (EKS API Reference, "CreateCluster"); any other is not empty."""
 
 
+def misnamed(names: Mapping[str, str]) -> list[Problem]:
+    """Which of these, by path, can't be names of objects (kubernetes.io, "Object Names and IDs", RFC 1123 labels)."""
+    rule = "a name has 1 to 63 characters: lower-case letters, digits and dashes"
+    return [
+        Problem(path, rule, name, "It must start and end with a letter or digit.")
+        for path, name in names.items()
+        if not re.fullmatch(r"[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?", name)
+    ]
+
+
 @dataclass(frozen=True, kw_only=True)
 class Cluster:
     """A cluster, whoever made it: what a pool or a team needs of one.

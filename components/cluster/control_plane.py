@@ -14,7 +14,15 @@ from typing import Final
 import pulumi
 import pulumi_aws as aws
 
-from components.base.iam import account_administration, document, log_encryption, service_trust
+from components.base.iam import (
+    Managed,
+    account_administration,
+    document,
+    log_encryption,
+    role_with,
+    rotated_key,
+    service_trust,
+)
 from components.base.outputs import ClusterOutputs, NetworkOutputs
 from components.cluster.access import AccessEntries, AccessEntriesArgs, kubeconfig
 from spec import naming
@@ -92,20 +100,14 @@ class ControlPlane(pulumi.ComponentResource):
     def _make_key(self) -> aws.kms.Key:
         """One key for the cluster's secrets and its logs; CloudWatch Logs may use it for this log group only."""
         logs = f"logs.{self._region.name}.{self._region.dns_suffix}"
-        key = aws.kms.Key(
-            f"{self._name}-key",
-            description=f"Secrets and control plane logs of {self._args.cluster_name}",
-            enable_key_rotation=True,
-            deletion_window_in_days=self._args.settings.key_deletion_days,
-            policy=document(
-                account_administration(self._region.partition, self._args.account.id),
-                log_encryption(logs, self._arn("logs", f"log-group:{self._log_group_name}")),
-            ),
-            opts=self._kept,
+        policy = document(
+            account_administration(self._region.partition, self._args.account.id),
+            log_encryption(logs, self._arn("logs", f"log-group:{self._log_group_name}")),
         )
         alias = f"alias/{self._args.cluster_name}"
-        aws.kms.Alias(f"{self._name}-key-alias", name=alias, target_key_id=key.key_id, opts=self._child)
-        return key
+        about, name = f"Secrets and control plane logs of {self._args.cluster_name}", f"{self._name}-key"
+        days = self._args.settings.key_deletion_days
+        return rotated_key(name, (f"{name}-alias", alias), about, policy, days, kept=self._kept, child=self._child)
 
     def _make_log_group(self, key: aws.kms.Key) -> aws.cloudwatch.LogGroup:
         """The log group that EKS writes to; EKS would create one itself, without retention and without a key."""
@@ -117,20 +119,14 @@ class ControlPlane(pulumi.ComponentResource):
             opts=self._kept,
         )
 
-    def _make_role(self) -> tuple[aws.iam.Role, aws.iam.RolePolicyAttachment]:
-        role = aws.iam.Role(
+    def _make_role(self) -> tuple[aws.iam.Role, pulumi.CustomResource]:
+        return role_with(
             f"{self._name}-role",
-            assume_role_policy=service_trust("ControlPlane", "eks.amazonaws.com"),
+            trust=service_trust("ControlPlane", "eks.amazonaws.com"),
             description=f"Control plane of {self._args.cluster_name}",
+            policy=Managed(arn=f"arn:{self._region.partition}:iam::aws:policy/{POLICY}"),
             opts=self._child,
         )
-        policy = aws.iam.RolePolicyAttachment(
-            f"{self._name}-role-policy",
-            role=role.name,
-            policy_arn=f"arn:{self._region.partition}:iam::aws:policy/{POLICY}",
-            opts=self._child,
-        )
-        return role, policy
 
     def _make_cluster(self, key: aws.kms.Key, role: aws.iam.Role, before: list[pulumi.Resource]) -> aws.eks.Cluster:
         wanted = self._args.settings

@@ -21,17 +21,16 @@ import pulumi
 from components.base.kubernetes import declare
 from components.base.kubernetes import manifest as namespace_manifest
 from components.base.operator import RBAC, object_with, rule, to_account
-from components.base.outputs import ClusterOutputs
-from components.composition.cron_jobs import NAMESPACE, SMALL, account, anywhere, cron_job, pod_of
+from components.base.outputs import Cluster
+from components.composition.cron_jobs import OURS, SMALL, CronJobs
 from components.composition.scripts import Objects
 from components.cost import Budgets, BudgetsArgs, Schedules, SchedulesArgs
 from components.observability.notifications import Notifications, NotificationsArgs
 from components.pools.managed import ManagedPool
-from components.tenancy import TeamOutputs
 from components.workloads.notebook import LABEL
 from spec.pools import keys
 from spec.settings.cost import Cost, Schedule
-from spec.settings.pools import Pool, Provisioner, Role
+from spec.settings.pools import Pool, Provisioner
 
 ACCOUNT: Final = "schedules"
 POOLS: Final = "pools"
@@ -41,24 +40,42 @@ IMAGE: Final = "registry.k8s.io/kubectl"
 
 
 @dataclass(frozen=True, kw_only=True)
-class ScheduledShutdownArgs:
-    """Inputs of `ScheduledShutdown`.
+class GuardsArgs:
+    """Inputs of the cost guards.
 
     Attributes:
-        schedules: Schedules that shut notebooks down, by name.
-        namespaces: Team namespaces, each with the resources that must exist before an object is created in it.
+        settings: Settings of cost.
+        environment: Name of the environment.
         cluster: The cluster.
-        elastic: Schedules of Karpenter's pools, each with the maximum of its NodePools by name.
+        pools: Settings of the pools, by name.
+        managed: Managed pools by name.
+        namespaces: Namespaces of teams, each with the resources that must exist before an object is created in it.
+        budgets: Monthly budgets of teams, in USD.
+        notifications: The topic; None if nobody is notified.
         scripts: CronJobs that run a script, by name.
-        systems: Whether the program makes system pools, on which they run.
+        jobs: Where CronJobs run, and whose they are.
     """
 
-    schedules: Mapping[str, Schedule]
+    settings: Cost
+    environment: str
+    cluster: Cluster
+    pools: Mapping[str, Pool]
+    managed: Mapping[str, ManagedPool]
     namespaces: Mapping[str, Sequence[pulumi.Resource]]
-    cluster: ClusterOutputs
-    elastic: Mapping[str, tuple[Schedule, Mapping[str, int]]] = field(default_factory=dict)
+    budgets: Mapping[str, int]
+    notifications: NotificationsArgs | None = None
     scripts: Mapping[str, tuple[Objects, Objects]] = field(default_factory=dict)
-    systems: bool = True
+    jobs: CronJobs = OURS
+
+    @property
+    def ending(self) -> dict[str, Schedule]:
+        """Schedules that shut notebooks down, by name."""
+        return {name: one for name, one in self.settings.schedules.items() if one.notebooks and self.namespaces}
+
+    @property
+    def elastic(self) -> dict[str, tuple[Schedule, dict[str, int]]]:
+        """Schedules of Karpenter's pools, each with the maximum of its NodePools by name."""
+        return elastic_schedules(self.settings.schedules, self.pools)
 
 
 class ScheduledShutdown(pulumi.ComponentResource):
@@ -67,40 +84,39 @@ class ScheduledShutdown(pulumi.ComponentResource):
 
     PULUMI_TYPE: Final = "slipway:cost:Evenings"
 
-    def __init__(self, name: str, args: ScheduledShutdownArgs, opts: pulumi.ResourceOptions | None = None) -> None:
+    def __init__(self, name: str, args: GuardsArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         super().__init__(self.PULUMI_TYPE, name, None, opts)
-        cluster = args.cluster
+        cluster, jobs = args.cluster, args.jobs
 
         def after(*waits: pulumi.Resource) -> pulumi.ResourceOptions:
             return pulumi.ResourceOptions(parent=self, depends_on=list(waits), deleted_with=cluster.resource)
 
-        placed = dict if args.systems else anywhere
-        namespace = declare(f"{name}-namespace", namespace_manifest(NAMESPACE), after(*cluster.access))
-        for key, manifest in elastic_permissions(args.elastic).items():
+        namespace = declare(f"{name}-namespace", namespace_manifest(jobs.namespace), after(*cluster.access))
+        for key, manifest in elastic_permissions(args.elastic, jobs).items():
             declare(f"{name}-pools-{key}", manifest, after(namespace))
         for pool, (schedule, limits) in sorted(args.elastic.items()):
-            for role, manifest in pool_jobs(pool, schedule, limits, cluster.version).items():
-                declare(f"{name}-pool-{pool}-{role}", placed(manifest), after(namespace))
-        if args.schedules:
-            declare(f"{name}-account", account(ACCOUNT), after(namespace))
+            for role, manifest in pool_jobs(pool, schedule, limits, cluster.version, jobs).items():
+                declare(f"{name}-pool-{pool}-{role}", manifest, after(namespace))
+        if args.ending:
+            declare(f"{name}-account", jobs.account(ACCOUNT), after(namespace))
         for script, (allowed, run) in args.scripts.items():
             for key, one in {**allowed, **run}.items():
                 waits = args.namespaces.get(one["metadata"].get("namespace", ""), ())
-                declare(f"{name}-{script}-{key}", placed(one), after(namespace, *waits))
-        for space, waits in sorted(args.namespaces.items()) if args.schedules else ():
-            for kind, manifest in permissions(space).items():
+                declare(f"{name}-{script}-{key}", one, after(namespace, *waits))
+        for space, waits in sorted(args.namespaces.items()) if args.ending else ():
+            for kind, manifest in permissions(space, jobs).items():
                 declare(f"{name}-{space}-{kind}", manifest, after(*cluster.access, *waits))
-            for key, schedule in sorted(args.schedules.items()):
-                job = shutdown_job(key, schedule, space, cluster.version)
-                declare(f"{name}-{space}-{key}", placed(job), after(namespace))
+            for key, schedule in sorted(args.ending.items()):
+                job = shutdown_job(key, schedule, space, cluster.version, jobs)
+                declare(f"{name}-{space}-{key}", job, after(namespace))
         self.register_outputs({})
 
 
-def permissions(space: str) -> dict[str, dict[str, Any]]:
+def permissions(space: str, jobs: CronJobs = OURS) -> dict[str, dict[str, Any]]:
     """Role and RoleBinding in a team namespace, by the suffix of their logical name."""
     api = "rbac.authorization.k8s.io"
-    meta = {"name": f"slipway-{ACCOUNT}", "namespace": space}
-    subject = {"kind": "ServiceAccount", "name": ACCOUNT, "namespace": NAMESPACE.name}
+    meta = {"name": jobs.named(ACCOUNT), "namespace": space}
+    subject = {"kind": "ServiceAccount", "name": ACCOUNT, "namespace": jobs.namespace.name}
     role = {"apiGroup": api, "kind": "Role", "name": meta["name"]}
     return {
         "role": {
@@ -113,7 +129,7 @@ def permissions(space: str) -> dict[str, dict[str, Any]]:
     }
 
 
-def pool_permissions(pools: Sequence[str]) -> dict[str, dict[str, Any]]:
+def pool_permissions(pools: Sequence[str], jobs: CronJobs) -> dict[str, dict[str, Any]]:
     """Account, ClusterRole and its binding for pools, by the suffix of their logical name. RBAC can't restrict
     NodeClaims by label: only the CronJobs' own selector limits them to scheduled pools."""
     rules = [
@@ -122,16 +138,18 @@ def pool_permissions(pools: Sequence[str]) -> dict[str, dict[str, Any]]:
     ]
 
     def named(kind: str) -> dict[str, Any]:
-        return {"apiVersion": f"{RBAC}/v1", "kind": kind, "metadata": {"name": f"slipway-{POOLS}"}}
+        return {"apiVersion": f"{RBAC}/v1", "kind": kind, "metadata": {"name": jobs.named(POOLS)}}
 
     return {
-        "account": account(POOLS),
+        "account": jobs.account(POOLS),
         "role": {**named("ClusterRole"), "rules": rules},
-        "binding": {**named("ClusterRoleBinding"), **to_account(f"slipway-{POOLS}", POOLS, NAMESPACE.name)},
+        "binding": {**named("ClusterRoleBinding"), **to_account(jobs.named(POOLS), POOLS, jobs.namespace.name)},
     }
 
 
-def pool_jobs(pool: str, schedule: Schedule, limits: Mapping[str, int], version: str) -> dict[str, dict[str, Any]]:
+def pool_jobs(
+    pool: str, schedule: Schedule, limits: Mapping[str, int], version: str, jobs: CronJobs = OURS
+) -> dict[str, dict[str, Any]]:
     """The CronJobs of a pool of Karpenter, by role: `stop` and `start`.
 
     Args:
@@ -139,6 +157,7 @@ def pool_jobs(pool: str, schedule: Schedule, limits: Mapping[str, int], version:
         schedule: When it stops and starts.
         limits: Maximum of its NodePools by name, those of its fallbacks too.
         version: Minor version of Kubernetes.
+        jobs: Where they run, and whose they are.
     """
 
     def patched(most: Mapping[str, int]) -> list[list[str]]:
@@ -158,7 +177,7 @@ def pool_jobs(pool: str, schedule: Schedule, limits: Mapping[str, int], version:
         "start": (schedule.start or "", patched(limits)),
     }
     return {
-        role: cron_job(f"pool-{pool}-{role}", when, schedule.timezone, _pod(commands, version, POOLS))
+        role: jobs.job(f"pool-{pool}-{role}", when, schedule.timezone, _pod(jobs, commands, version, POOLS))
         for role, (when, commands) in roles.items()
     }
 
@@ -185,21 +204,23 @@ def _nodes(pools: Mapping[str, tuple[Schedule, Mapping[str, int]]]) -> list[str]
     return sorted(name for _, limits in pools.values() for name in limits)
 
 
-def elastic_permissions(elastic: Mapping[str, tuple[Schedule, Mapping[str, int]]]) -> dict[str, dict[str, Any]]:
+def elastic_permissions(
+    elastic: Mapping[str, tuple[Schedule, Mapping[str, int]]], jobs: CronJobs = OURS
+) -> dict[str, dict[str, Any]]:
     """What the CronJobs of Karpenter's pools may do; nothing without any."""
-    return pool_permissions(_nodes(elastic)) if elastic else {}
+    return pool_permissions(_nodes(elastic), jobs) if elastic else {}
 
 
-def shutdown_job(key: str, schedule: Schedule, space: str, version: str) -> dict[str, Any]:
+def shutdown_job(key: str, schedule: Schedule, space: str, version: str, jobs: CronJobs = OURS) -> dict[str, Any]:
     """A CronJob that deletes the pods of notebook sessions in one namespace; it succeeds when there are none."""
     command = ["delete", "pods", f"--namespace={space}", f"--selector={LABEL}", "--wait=false"]
-    return cron_job(f"{space}-{key}", schedule.stop, schedule.timezone, _pod([command], version, ACCOUNT))
+    return jobs.job(f"{space}-{key}", schedule.stop, schedule.timezone, _pod(jobs, [command], version, ACCOUNT))
 
 
-def _pod(commands: Sequence[Sequence[str]], version: str, name: str) -> dict[str, Any]:
+def _pod(jobs: CronJobs, commands: Sequence[Sequence[str]], version: str, name: str) -> dict[str, Any]:
     """A pod that runs kubectl with each of the commands, one after the other."""
     *first, last = (_kubectl(command, version, number) for number, command in enumerate(commands))
-    return {**pod_of({**last, "name": "kubectl"}, name), **({"initContainers": first} if first else {})}
+    return {**jobs.pod({**last, "name": "kubectl"}, name), **({"initContainers": first} if first else {})}
 
 
 def _kubectl(command: Sequence[str], version: str, number: int) -> dict[str, Any]:
@@ -212,63 +233,30 @@ def _kubectl(command: Sequence[str], version: str, number: int) -> dict[str, Any
     }
 
 
-@dataclass(frozen=True, kw_only=True)
-class GuardsArgs:
-    """Inputs of the cost guards.
-
-    Attributes:
-        settings: Settings of cost.
-        environment: Name of the environment.
-        cluster: The cluster.
-        pools: Settings of the pools, by name.
-        managed: Managed pools by name.
-        teams: Teams by name.
-        notifications: The topic; None if nobody is notified.
-        scripts: CronJobs that run a script, by name.
-    """
-
-    settings: Cost
-    environment: str
-    cluster: ClusterOutputs
-    pools: Mapping[str, Pool]
-    managed: Mapping[str, ManagedPool]
-    teams: Mapping[str, TeamOutputs]
-    notifications: NotificationsArgs | None = None
-    scripts: Mapping[str, tuple[Objects, Objects]] = field(default_factory=dict)
-
-
-def guards(args: GuardsArgs, cloud: pulumi.ResourceOptions, inside: pulumi.ResourceOptions) -> None:
+def guards(
+    args: GuardsArgs, cloud: pulumi.ResourceOptions, inside: pulumi.ResourceOptions, *, within: str = ""
+) -> None:
     """Declare the SNS topic, the budgets, the scheduled scaling of pools, and the shutdown of notebooks.
 
     Args:
         args: Settings, and what they are of.
         cloud: Resource options with the AWS provider.
         inside: Resource options with the AWS and Kubernetes providers.
+        within: Begins the logical names.
     """
     cost = args.settings
-    notifications = Notifications("notices", args.notifications, cloud) if args.notifications else None
-    if notifications is not None or cost.allocation_tags:
+    topic = Notifications(f"{within}notices", args.notifications, cloud) if args.notifications else None
+    if topic is not None or cost.allocation_tags:
         budgets = BudgetsArgs(
             settings=cost,
             environment=args.environment,
-            teams={name: team.settings for name, team in args.teams.items()},
-            notifications=notifications,
+            teams=args.budgets,
+            notifications=topic,
             account_id=args.cluster.account_id,
         )
-        Budgets("budgets", budgets, cloud)
-    ours = elastic_schedules(cost.schedules, args.pools)
-    if any(set(schedule.pools) - set(ours) for schedule in cost.schedules.values()):
+        Budgets(f"{within}budgets", budgets, cloud)
+    if any(set(schedule.pools) - set(args.elastic) for schedule in cost.schedules.values()):
         groups = {name: pool.node_group for name, pool in args.managed.items()}
-        Schedules("schedules", SchedulesArgs(schedules=cost.schedules, pools=args.pools, groups=groups), cloud)
-    ending = {name: schedule for name, schedule in cost.schedules.items() if schedule.notebooks}
-    spaces = {space: waits for team in args.teams.values() for space, waits in team.namespaces.items()}
-    if (ending and spaces) or ours or args.scripts:
-        shutdown = ScheduledShutdownArgs(
-            schedules=ending if spaces else {},
-            namespaces=spaces,
-            cluster=args.cluster,
-            elastic=ours,
-            scripts=args.scripts,
-            systems=any(pool.role is Role.SYSTEM for pool in args.pools.values()),
-        )
-        ScheduledShutdown("evenings", shutdown, inside)
+        Schedules(f"{within}schedules", SchedulesArgs(schedules=cost.schedules, pools=args.pools, groups=groups), cloud)
+    if args.ending or args.elastic or args.scripts:
+        ScheduledShutdown(f"{within}evenings", args, inside)

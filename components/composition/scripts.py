@@ -16,14 +16,12 @@ from typing import Any, Final
 from components.base import canaries
 from components.base.operator import RBAC, object_of, rule, to_account
 from components.composition import canary_rollback, in_cluster, take_back
-from components.composition.cron_jobs import NAMESPACE, SMALL, account, cron_job, pod_of
-from components.tenancy.network_policies import SERVES
+from components.composition.cron_jobs import OURS, SMALL, CronJobs
 from components.tenancy.roles import role_for
 from components.workloads.serving.scaling import PROMETHEUS
 from spec.quantities import seconds
 from spec.settings.addons.serving import CanaryRollback
 from spec.settings.cost import IdleGpus
-from spec.settings.teams import Team
 
 Objects = Mapping[str, Mapping[str, Any]]  # manifests by the suffix of their logical name
 IMAGE: Final = "public.ecr.aws/docker/library/python:3.13.7-slim"
@@ -41,14 +39,10 @@ class Script:
     """The script, last, after the modules that it imports; each has its place in the pod as here."""
     changes: tuple[str, str]  # API group and plural of the objects that it changes
 
-    @property
-    def role(self) -> str:
-        """Its ClusterRole."""
-        return f"slipway-{self.name}"
-
-    def permissions(self, spaces: Sequence[str]) -> dict[str, dict[str, Any]]:
+    def permissions(self, spaces: Sequence[str], jobs: CronJobs = OURS) -> dict[str, dict[str, Any]]:
         """Account, ClusterRole and a RoleBinding in each of these namespaces, by the suffix of their logical name."""
         group, plural = self.changes
+        role = jobs.named(self.name)
         rules = [
             rule("", ["pods"], ["get", "list"]),
             rule("", ["events"], ["create"]),
@@ -56,20 +50,22 @@ class Script:
         ]
         bindings = {
             f"{space}-binding": object_of(
-                f"{RBAC}/v1", "RoleBinding", self.role, space, **to_account(self.role, self.name, NAMESPACE.name)
+                f"{RBAC}/v1", "RoleBinding", role, space, **to_account(role, self.name, jobs.namespace.name)
             )
             for space in sorted(spaces)
         }
-        return {"account": account(self.name), "role": role_for(self.role, rules), **bindings}
+        return {"account": jobs.account(self.name), "role": role_for(role, rules), **bindings}
 
-    def job(self, limits: Sequence[str], spaces: Sequence[str]) -> dict[str, dict[str, Any]]:
+    def job(
+        self, limits: Sequence[str], spaces: Sequence[str], jobs: CronJobs = OURS, prometheus: str = PROMETHEUS
+    ) -> dict[str, dict[str, Any]]:
         """The CronJob and the ConfigMap of its script, by the suffix of their logical name."""
         sources = {module.__name__.replace(".", "/") + ".py": Path(str(module.__file__)) for module in self.modules}
         script = self.modules[-1].__name__
         container = {
             "name": script.rpartition(".")[2].replace("_", "-"),
             "image": IMAGE,
-            "command": ["python", "-m", script, PROMETHEUS, *limits, *sorted(spaces)],
+            "command": ["python", "-m", script, prometheus, *limits, *sorted(spaces)],
             "workingDir": FOLDER,
             "volumeMounts": [{"name": "script", "mountPath": FOLDER, "readOnly": True}],
             **SMALL,
@@ -79,8 +75,8 @@ class Script:
         volume = {"name": "script", "configMap": {"name": self.name, "items": items}}
         data = {source.name: source.read_text(encoding="utf-8") for source in sources.values()}
         return {
-            "script": object_of("v1", "ConfigMap", self.name, NAMESPACE.name, data=data),
-            "job": cron_job(self.name, self.every, "UTC", {**pod_of(container, self.name), "volumes": [volume]}),
+            "script": object_of("v1", "ConfigMap", self.name, jobs.namespace.name, data=data),
+            "job": jobs.job(self.name, self.every, "UTC", {**jobs.pod(container, self.name), "volumes": [volume]}),
         }
 
 
@@ -99,16 +95,20 @@ CANARY_ROLLBACK: Final = Script(
 
 
 def scripts(
-    teams: Mapping[str, Team], *, idle: IdleGpus | None = None, rollback: CanaryRollback | None = None
+    spaces: Sequence[str],
+    serving: Sequence[str] = (),
+    *,
+    jobs: CronJobs = OURS,
+    idle: IdleGpus | None = None,
+    rollback: CanaryRollback | None = None,
+    prometheus: str = PROMETHEUS,
 ) -> dict[str, tuple[Objects, Objects]]:
-    """Those of these teams by the part of their logical name: what each may do, and what it is."""
-    spaces = {each: space for name, team in teams.items() for each, space in team.namespaces_of(name).items()}
-    serving = [each for each, space in spaces.items() if space.purpose in SERVES]
+    """Those of these namespaces by the part of their logical name: what each may do, and what it is."""
     found: dict[str, tuple[Objects, Objects]] = {}
     if idle and spaces:
         limits = (str(seconds(idle.after)), str(seconds(idle.warning)))
-        found["idle"] = (IDLE_GPUS.permissions(list(spaces)), IDLE_GPUS.job(limits, list(spaces)))
+        found["idle"] = (IDLE_GPUS.permissions(spaces, jobs), IDLE_GPUS.job(limits, spaces, jobs, prometheus))
     if rollback and serving:
         limits = (str(seconds(rollback.window)), str(rollback.min_requests))
-        found["canary"] = (CANARY_ROLLBACK.permissions(serving), CANARY_ROLLBACK.job(limits, serving))
+        found["canary"] = (CANARY_ROLLBACK.permissions(serving, jobs), CANARY_ROLLBACK.job(limits, serving, jobs))
     return found

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Final
+from typing import Annotated, Any, Final
 
 import pulumi
 
@@ -39,7 +39,7 @@ class QueuedTeamArgs:
 
     cluster: Cluster
     pools: Sequence[PoolSpec]
-    settings: Mapping[str, Any]
+    settings: Annotated[Mapping[str, Any], TeamSettings]
     team: str = ""
     queues: Settings = field(default_factory=Settings)
     flavors: Mapping[str, str] = field(default_factory=dict)

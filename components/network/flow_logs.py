@@ -12,7 +12,16 @@ from typing import Final
 import pulumi
 import pulumi_aws as aws
 
-from components.base.iam import Statement, account_administration, document, log_encryption, service_trust
+from components.base.iam import (
+    Inline,
+    Statement,
+    account_administration,
+    document,
+    log_encryption,
+    role_with,
+    rotated_key,
+    service_trust,
+)
 from spec.catalog import regions
 from spec.settings import network as settings
 from spec.settings.environment import Account
@@ -73,20 +82,13 @@ class FlowLogs(pulumi.ComponentResource):
 
     def _key(self) -> aws.kms.Key:
         service = f"logs.{self._region.name}.{self._region.dns_suffix}"
-        key = aws.kms.Key(
-            f"{self._name}-key",
-            description=f"Flow logs of {self._args.cluster_name}",
-            enable_key_rotation=True,
-            deletion_window_in_days=self._args.key_deletion_days,
-            policy=document(
-                account_administration(self._region.partition, self._args.account.id),
-                log_encryption(service, self._arn("logs", f"log-group:{self._group_name}")),
-            ),
-            opts=self._kept,
+        policy = document(
+            account_administration(self._region.partition, self._args.account.id),
+            log_encryption(service, self._arn("logs", f"log-group:{self._group_name}")),
         )
-        alias = f"alias/{self._args.cluster_name}-flow-logs"
-        aws.kms.Alias(f"{self._name}-key-alias", name=alias, target_key_id=key.key_id, opts=self._child)
-        return key
+        alias, about = f"alias/{self._args.cluster_name}-flow-logs", f"Flow logs of {self._args.cluster_name}"
+        days, name = self._args.key_deletion_days, f"{self._name}-key"
+        return rotated_key(name, (f"{name}-alias", alias), about, policy, days, kept=self._kept, child=self._child)
 
     def _log_group(self, key: aws.kms.Key) -> aws.cloudwatch.LogGroup:
         return aws.cloudwatch.LogGroup(
@@ -97,25 +99,22 @@ class FlowLogs(pulumi.ComponentResource):
             opts=self._kept,
         )
 
-    def _role(self) -> tuple[aws.iam.Role, aws.iam.RolePolicy]:
+    def _role(self) -> tuple[aws.iam.Role, pulumi.CustomResource]:
         """A role for this account's flow logs only (VPC User Guide, "IAM role for publishing flow logs")."""
         conditions = {
             "StringEquals": {"aws:SourceAccount": [self._args.account.id]},
             "ArnLike": {"aws:SourceArn": [self._arn("ec2", "vpc-flow-log/*")]},
         }
-        role = aws.iam.Role(
-            f"{self._name}-role",
-            assume_role_policy=service_trust("FlowLogs", "vpc-flow-logs.amazonaws.com", conditions),
-            description=f"Writes the flow logs of {self._args.cluster_name}",
-            opts=self._child,
-        )
         write = Statement(
             "WriteFlowLogs",
             ["logs:CreateLogStream", "logs:DescribeLogStreams", "logs:PutLogEvents"],
             [self._arn("logs", f"log-group:{self._group_name}:*")],
         )
         find = Statement("FindLogGroup", ["logs:DescribeLogGroups"], [self._arn("logs", "log-group:*")])
-        policy = aws.iam.RolePolicy(
-            f"{self._name}-role-policy", role=role.name, policy=document(write, find), opts=self._child
+        return role_with(
+            f"{self._name}-role",
+            trust=service_trust("FlowLogs", "vpc-flow-logs.amazonaws.com", conditions),
+            description=f"Writes the flow logs of {self._args.cluster_name}",
+            policy=Inline(document=document(write, find)),
+            opts=self._child,
         )
-        return role, policy

@@ -12,7 +12,7 @@ from typing import Final
 import pulumi
 import pulumi_aws as aws
 
-from components.base.iam import Statement, account_administration, document
+from components.base.iam import Statement, account_administration, document, rotated_key
 from spec.settings.notifications import Notifications as Settings
 
 SERVICES: Final = ("budgets.amazonaws.com", "costalerts.amazonaws.com")
@@ -51,15 +51,9 @@ class Notifications(pulumi.ComponentResource):
         super().__init__(self.PULUMI_TYPE, name, None, opts)
         topic = args.topic.rpartition(":")[2]
         child = pulumi.ResourceOptions(parent=self)
-        key = aws.kms.Key(
-            f"{name}-key",
-            description=f"Notices of {args.cluster}",
-            enable_key_rotation=True,
-            deletion_window_in_days=args.key_deletion_days,
-            policy=key_policy(args.topic),
-            opts=child,
-        )
-        aws.kms.Alias(f"{name}-alias", name=f"alias/{topic}", target_key_id=key.key_id, opts=child)
+        days, about = args.key_deletion_days, f"Notices of {args.cluster}"
+        policy_of_key, alias = key_policy(args.topic), (f"{name}-alias", f"alias/{topic}")
+        key = rotated_key(f"{name}-key", alias, about, policy_of_key, days, kept=child, child=child)
         self.topic = aws.sns.Topic(f"{name}-topic", name=topic, kms_master_key_id=key.arn, opts=child)
         policy = aws.sns.TopicPolicy(
             f"{name}-topic-policy", arn=self.topic.arn, policy=topic_policy(args.topic), opts=child

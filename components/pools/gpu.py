@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any
 
 import pulumi
 
@@ -31,16 +31,18 @@ class GpuNodePoolArgs:
         pool: Name of its objects and label of its nodes; the logical name by default.
         vpc_id: VPC of the subnets; required with EFA.
         volume_key: KMS key of the nodes' volumes; the AWS managed key for EBS if None.
+        scheduled: Whether a schedule of cost guards changes its limits, which the next update takes back.
         after: What Karpenter needs, if the same program makes it.
     """
 
     cluster: Cluster
-    settings: Mapping[str, Any]
+    settings: Annotated[Mapping[str, Any], Pool]
     subnets: Mapping[str, pulumi.Input[str]]
     instance_profile: pulumi.Input[str]
     pool: str = ""
     vpc_id: pulumi.Input[str] | None = None
     volume_key: pulumi.Input[str] | None = None
+    scheduled: bool = False
     after: Sequence[pulumi.Resource] = ()
 
 
@@ -77,5 +79,6 @@ class GpuNodePool(KarpenterPool):
             subnets={zone_letter(zone): subnet for zone, subnet in args.subnets.items()},
             vpc_id=args.vpc_id,
             volume_key=args.volume_key,
+            scheduled=args.scheduled,
         )
         super().__init__(name, inputs, opts)

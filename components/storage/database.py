@@ -17,7 +17,7 @@ from typing import Final
 import pulumi
 import pulumi_aws as aws
 
-from components.base.iam import service_trust
+from components.base.iam import Managed, role_with, service_trust
 from components.base.outputs import ClusterOutputs, DatabaseOutputs, NetworkOutputs
 from components.storage.firewall import INGRESS, allow, make_group
 from spec.settings import storage as settings
@@ -216,16 +216,11 @@ class Database(pulumi.ComponentResource):
 
     def _make_monitoring_role(self) -> pulumi.Output[str]:
         """Role with which RDS publishes OS metrics (RDS User Guide, "Setting up Enhanced Monitoring")."""
-        role = aws.iam.Role(
+        role, policy = role_with(
             f"{self._name}-monitoring",
+            trust=service_trust("Monitoring", "monitoring.rds.amazonaws.com"),
             description=f"Enhanced Monitoring of {self._args.identifier}",
-            assume_role_policy=service_trust("Monitoring", "monitoring.rds.amazonaws.com"),
-            opts=self._kept,
-        )
-        policy = aws.iam.RolePolicyAttachment(
-            f"{self._name}-monitoring-policy",
-            role=role.name,
-            policy_arn=f"arn:{self._args.cluster.partition}:iam::aws:policy/{MONITORING}",
+            policy=Managed(arn=f"arn:{self._args.cluster.partition}:iam::aws:policy/{MONITORING}"),
             opts=self._kept,
         )
         # RDS validates the role when it creates the instance.

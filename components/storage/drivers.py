@@ -17,9 +17,9 @@ import pulumi_aws as aws
 
 from components.base.iam import PodRole, Statement, document
 from components.base.outputs import ClusterOutputs
+from components.storage.claims import EFS_DRIVER, EFS_OPTIONS, LUSTRE_DRIVER
 from components.storage.key import data_key_read, volume_key_use
 from components.storage.lustre import THROUGHPUT, VERSION
-from components.storage.volumes import EFS_DRIVER, EFS_OPTIONS, LUSTRE_DRIVER
 from spec.settings.cluster import AddonName
 from spec.settings.storage import Lustre
 

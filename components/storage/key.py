@@ -13,7 +13,7 @@ from collections.abc import Sequence
 import pulumi
 import pulumi_aws as aws
 
-from components.base.iam import Statement, account_administration, document, log_encryption
+from components.base.iam import Statement, account_administration, document, log_encryption, rotated_key
 from components.base.outputs import ClusterOutputs
 from spec.catalog import regions
 from spec.catalog.regions import Region
@@ -95,18 +95,10 @@ def make_key(
         retain: Only retain it, because something outlives the stack that nobody can read without it.
         parent: The component that owns the key.
     """
-    key = aws.kms.Key(
-        name,
-        description=f"Data of {cluster}: buckets, file systems, volumes, databases, images",
-        enable_key_rotation=True,
-        deletion_window_in_days=deletion_days,
-        policy=policy,
-        opts=pulumi.ResourceOptions(parent=parent, protect=protect, retain_on_delete=protect or retain),
-    )
-    aws.kms.Alias(
-        f"{name}-alias", name=key_alias(cluster), target_key_id=key.key_id, opts=pulumi.ResourceOptions(parent=parent)
-    )
-    return key
+    alias, about = key_alias(cluster), f"Data of {cluster}: buckets, file systems, volumes, databases, images"
+    kept = pulumi.ResourceOptions(parent=parent, protect=protect, retain_on_delete=protect or retain)
+    child = pulumi.ResourceOptions(parent=parent)
+    return rotated_key(name, (f"{name}-alias", alias), about, policy, deletion_days, kept=kept, child=child)
 
 
 def key_policy(region: Region, account_id: str, *, lustre: bool, logs: Sequence[str] = ()) -> str:

@@ -17,6 +17,7 @@ import pulumi
 from components.base.iam import Inline, pod_identity_role
 from components.base.kubernetes import declare
 from components.base.outputs import Cluster, StorageOutputs
+from components.storage.claims import declared
 from components.storage.volumes import VolumeSettings, team_volumes
 from components.tenancy import pipelines
 from components.tenancy.network_policies import SERVES, network_policies
@@ -313,15 +314,10 @@ class Space(pulumi.ComponentResource):
         settings = VolumeSettings(
             team=args.team, region=cluster.region, labels=labels.of_team(args.team, args.team_settings)
         )
-        declared: dict[str, pulumi.Resource] = {}
-        for key, manifest in team_volumes(args.namespace, storage, settings).items():
-            volume = declared.get(f"{key}-volume")
-            before = [self.namespace, *storage.ready, *([volume] if volume else [])]
-            opts = pulumi.ResourceOptions(
-                parent=self, depends_on=before, deleted_with=cluster.resource, protect=args.protect
-            )
-            declared[key] = declare(f"{self._name}-{key}", manifest, opts)
-        return list(declared.values())
+        opts = pulumi.ResourceOptions(parent=self, deleted_with=cluster.resource, protect=args.protect)
+        return declared(
+            self._name, team_volumes(args.namespace, storage, settings), [self.namespace, *storage.ready], opts
+        )
 
 
 def manifests(namespace: str, team: str, settings: Team, facts: TeamFacts) -> Iterator[tuple[str, Mapping[str, Any]]]:

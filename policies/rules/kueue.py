@@ -140,12 +140,8 @@ def _configuration(release: Resource) -> Node:
         raise WrongTypeError(node, "YAML") from error
 
 
-def _kueue_releases(stack: Stack) -> list[Resource]:
-    return releases_of(stack, "kueue")
-
-
 def _without_wait(stack: Stack, _: Context) -> Iterator[Violation]:
-    for release in _kueue_releases(stack):
+    for release in releases_of(stack, "kueue"):
         wait = _configuration(release)["waitForPodsReady"]
         for node in (wait["timeout"], wait["requeuingStrategy"]["backoffLimitCount"]):
             if node.missing:

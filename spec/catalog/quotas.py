@@ -37,7 +37,7 @@ def vcpu_key(instance_type: str, *, spot: bool) -> str | None:
 
     P5 Spot Instances have a quota of their own. Of P6 on Spot nothing is listed.
     """
-    letters = "".join(_leading_letters(instance_type))
+    letters = instance_type[: len(instance_type) - len(instance_type.lstrip("abcdefghijklmnopqrstuvwxyz"))]
     generation = instance_type[len(letters) : len(letters) + 1]
     if letters == "p":
         if not spot:
@@ -50,7 +50,3 @@ def vcpu_key(instance_type: str, *, spot: bool) -> str | None:
     if letters[:1] in _STANDARD:
         return "standard-spot" if spot else "standard"
     return None
-
-
-def _leading_letters(name: str) -> str:
-    return name[: len(name) - len(name.lstrip("abcdefghijklmnopqrstuvwxyz"))]

@@ -25,6 +25,7 @@ from spec.settings.translate import translate
 
 Parts = dict[str, Any]
 _M = TypeVar("_M", Pool, Team)
+_P = TypeVar("_P", bound=BaseModel)
 _COLLECTIONS: Final[Mapping[type, str]] = {Pool: "pools", Team: "teams"}
 
 
@@ -40,18 +41,40 @@ def alone(kind: type[_M], name: str, data: Mapping[str, Any], beside: Parts | No
     Raises:
         ConfigurationError: With every problem.
     """
-    key, plain, parts = _COLLECTIONS[kind], plain_map(data), dict(beside or {})
-    whole = with_types({key: {name: plain}})
-    entries, problems = collection(whole[key], key, kind, may_be_empty=False)
-    if entries:
-        raw = {key: {name: plain}, **parts}
-        errors, _ = run(CHECKS, Context(stack="", today=clock.today(), raw=raw, parts={**parts, key: entries}))
-        # What a stack needs beside it is a problem of no entry: `pools`, that none is of the system.
-        problems += [one for one in errors if "." in one.path]
-    if problems or not entries:
-        raise ConfigurationError(map(without_secrets, problems), f"{key}.{name}")
-    entry: _M = entries[name]
+    key, plain = _COLLECTIONS[kind], plain_map(data)
+    entries, problems = collection(with_types({key: {name: plain}})[key], key, kind, may_be_empty=False)
+    entry: _M = _held(entries, {key: {name: plain}}, problems, beside, f"{key}.{name}")[name]
     return entry
+
+
+def part(kind: type[_P], key: str, data: Mapping[str, Any], beside: Parts | None = None) -> _P:
+    """A part of a stack by itself, in the form that it has in a stack file, with the checks of `alone`.
+
+    Args:
+        kind: Its class.
+        key: Its key.
+        data: Its settings.
+        beside: Other parts of a stack that it is held against, by their field name.
+
+    Raises:
+        ConfigurationError: With every problem.
+    """
+    plain = plain_map(data)
+    made, problems = model(plain, (key,), kind)
+    settings: _P = _held(made, {key: plain}, problems, beside, key)
+    return settings
+
+
+def _held(made: Any, raw: Parts, problems: list[Problem], beside: Parts | None, source: str) -> Any:
+    """What was made of the settings, if nothing is wrong with it."""
+    (key,), parts = raw, beside or {}
+    if made:
+        context = Context(stack="", today=clock.today(), raw={**raw, **parts}, parts={**parts, key: made})
+        # What a stack needs beside it is a problem of no entry: `pools`, that none is of the system.
+        problems += [one for one in run(CHECKS, context)[0] if "." in one.path]
+    if problems or not made:
+        raise ConfigurationError(map(without_secrets, problems), source)
+    return made
 
 
 def plain_map(data: Mapping[Any, Any]) -> dict[str, Any]:

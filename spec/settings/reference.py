@@ -151,11 +151,6 @@ def _name(value: Mapping[str, Any]) -> str:
     return str(value.get("$ref", "")).rpartition("/")[2]
 
 
-def _anchor(path: str) -> str:
-    """The anchor that GitHub makes of the section's heading."""
-    return "".join(letter for letter in path.lower() if letter.isalnum() or letter in "-_")
-
-
 def _line(value: str) -> str:
     return " ".join(value.split())
 

@@ -108,10 +108,6 @@ def _number(given: Any, _: Mapping[str, Any]) -> Words:
     return "this must be a whole number", "Remove the quotes." if quoted else "Write only digits."
 
 
-def _a_day(*_: Any) -> Words:
-    return "this must be a day", 'Write it like "2026-12-01".'
-
-
 def _pattern(_: Any, context: Mapping[str, Any]) -> Words:
     return EXPLANATIONS[context["pattern"]]
 
@@ -140,7 +136,7 @@ def _value(given: Any, context: Mapping[str, Any]) -> Words:
 
 
 _WORDS: Final[Mapping[str, Callable[[Any, Mapping[str, Any]], Words]]] = {
-    "date_type": _a_day,
+    "date_type": lambda *_: ("this must be a day", 'Write it like "2026-12-01".'),
     "string_type": _text,
     "string_pattern_mismatch": _pattern,
     "string_too_long": lambda given, c: (

@@ -2,6 +2,7 @@
 
 import shutil
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Final
 
 import pytest
@@ -10,12 +11,13 @@ from sandbox.kubernetes.client import KubeClient
 from sandbox.kubernetes.objects import Ref
 from slipway.cli.cluster import client_of
 from tests.e2e import cloud
-from tests.e2e.world import REPOSITORY, World
+from tests.e2e.world import REPOSITORY, World, counts
 
 pytestmark = pytest.mark.sandbox
 
 STACK: Final = "existing"
 CLUSTER: Final = "slipway-shared"
+PARTS: Final = "slipway-parts"
 THEIRS: Final = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "theirs", "namespace": "default"}}
 CLASS: Final = {
     "apiVersion": "scheduling.k8s.io/v1", "kind": "PriorityClass", "metadata": {"name": "experiment"}, "value": 7,
@@ -71,3 +73,27 @@ def test_a_stack_adds_to_a_cluster_that_exists_and_leaves_it(world: World, stack
     assert eks.list_nodegroups(clusterName=CLUSTER)["nodegroups"] == ["general"]
     assert client.get(Ref.of(THEIRS)) is not None
     assert client.get(Ref("scheduling.k8s.io/v1", "PriorityClass", "experiment")) is None
+
+
+def test_parts_in_a_program_of_ones_own_come_up_again_and_go(world: World, stack: str, tmp_path: Path) -> None:
+    """Beside such a cluster: preview, up, again, a change in place, destroy, and nothing of others is gone."""
+    world.edit(f"stacks/Pulumi.{STACK}.yaml", "777788880002", "777788880003")
+    world.edit(f"stacks/Pulumi.{STACK}.yaml", CLUSTER, PARTS)
+    world.succeed("sandbox", "start")
+    world.succeed("sandbox", "cluster", stack)
+    client = client_of(world.home / "kubeconfig", PARTS)
+    assert isinstance(client, KubeClient)
+    client.create(THEIRS, "another-tool")
+    folder = Path(__file__).with_name("programs") / "parts"
+    own = World(Path(shutil.copytree(folder, tmp_path / folder.name)), world.home)
+    run = ("sandbox", "run", "--", "pulumi")
+    assert counts(own.succeed(*run, "up", "--yes", "--stack", "lab")).keys() == {"created"}
+    own.succeed(*run, "up", "--yes", "--stack", "lab", "--expect-no-changes")
+    claim = client.get(Ref("v1", "PersistentVolumeClaim", "models", "default"))
+    assert claim is not None
+    assert claim["status"]["phase"] == "Bound"
+    own.edit("__main__.py", '"replicas": 4', '"replicas": 2')
+    assert counts(own.succeed(*run, "up", "--yes", "--stack", "lab")).keys() == {"updated", "unchanged"}
+    own.succeed(*run, "destroy", "--yes", "--stack", "lab")
+    assert client.get(Ref("v1", "Namespace", "guards-schedules")) is None
+    assert client.get(Ref.of(THEIRS)) is not None

@@ -8,7 +8,8 @@ from typing import Any
 import pulumi
 import pytest
 
-from infra.package import COMPONENTS, GpuNodePool, Package, Platform, QueuedTeam, whole
+from infra.inputs import whole
+from infra.package import COMPONENTS, CostGuards, GpuNodePool, GpuSoftware, ModelStorage, Package, Platform, QueuedTeam
 from sandbox.toolchain import locate
 from sandbox.toolchain.tools import get
 from slipway.render.monitor import answers
@@ -69,8 +70,9 @@ def test_settings_have_the_types_of_a_stack_file() -> None:
     assert found["types"]["slipway:index:Market"]["enum"][0] == {"value": "on-demand"}
     assert found["types"]["slipway:index:Team"]["required"] == ["costCenter", "project"]
     assert "pulumi.json#/Any" not in json.dumps(found["types"])
-    settings = {name: one["inputProperties"]["settings"]["$ref"] for name, one in found["resources"].items()}
-    assert list(settings.values()) == [f"#/types/slipway:index:{name}" for name in ("Platform", "Pool", "Team")]
+    given = [one["inputProperties"] for one in found["resources"].values()]
+    settings = [one["settings"]["$ref"].rpartition(":")[2] for one in given if "settings" in one]
+    assert settings == ["Platform", "Pool", "Team", "GpuOperator", "Cost"]
 
 
 @pytest.mark.sandbox
@@ -122,33 +124,28 @@ def of_parts(pool: dict[str, Any]) -> Recording:
     def program() -> None:
         opts = pulumi.ResourceOptions(providers=providers())
         subnets: Any = {"us-east-1a": "subnet-0a1b2c3d"}
-        GpuNodePool(
-            "a100",
-            {"cluster": CLUSTER, "settings": floats(pool), "subnets": subnets, "instance_profile": "nodes"},
-            opts,
-        )
-        team: Any = {
-            "cluster": CLUSTER,
-            "settings": floats(TEAM),
-            "pools": {"a100": floats(pool)},
-            "zones": ["us-east-1a"],
-        }
-        pulumi.export("namespaces", QueuedTeam("llm", team, opts).namespaces)
+        on: Any = {"cluster": CLUSTER, "pools": {"a100": floats(pool)}, "zones": [*subnets]}
+        own = {"cluster": CLUSTER, "settings": floats(pool), "subnets": subnets, "instance_profile": "nodes"}
+        GpuNodePool("a100", own, opts)
+        pulumi.export("namespaces", QueuedTeam("llm", {**on, "settings": floats(TEAM)}, opts).namespaces)
+        GpuSoftware("gpus", on, opts)
+        claims: Any = {"models": {"bucket": "b"}, "checkpoints": {"storage_class": "gp3", "gib": 500.0}}
+        ModelStorage("models", {"cluster": CLUSTER, "namespace": "llm", "claims": claims}, opts)
+        nights = {"stop": "0 20 * * *", "start": "0 7 * * *", "pools": ["a100"]}
+        CostGuards("guards", {**on, "settings": {"schedules": {"nights": nights}}}, opts)
 
-    return record(
-        program,
-        project="other",
-        stack="main",
-        preview=False,
-        answers=answers(load(settings(), stack="dev", today=TODAY).platform),
-    )
+    known = answers(load(settings(), stack="dev", today=TODAY).platform)
+    return record(program, project="other", stack="main", preview=False, answers=known)
 
 
-def test_a_pool_and_a_team_are_below_their_components() -> None:
+def test_parts_are_below_their_components() -> None:
     found = {one.urn: one for one in of_parts(POOL)}
     kinds = {one.type.rpartition(":")[2]: urn for urn, one in found.items()}
-    assert "slipway:index:GpuNodePool" in kinds["NodePool"]
-    assert "slipway:index:QueuedTeam" in kinds["ClusterQueue"]
+    made = ("NodePool", "ClusterQueue", "Release", "PersistentVolumeClaim", "CronJob")
+    for component, kind in zip(COMPONENTS[1:], made, strict=True):
+        assert f"slipway:index:{component.__name__}" in kinds[kind]
+    (claim,) = (one.inputs.plain["spec"] for one in found.values() if one.name == "models-checkpoints")
+    assert claim["resources"]["requests"]["storage"] == "500Gi"
     (stack,) = (one for one in found.values() if one.type == "pulumi:pulumi:Stack")
     assert stack.outputs.plain == {"namespaces": ["llm"]}
 

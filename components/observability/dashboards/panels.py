@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field
-from functools import partial
 from typing import Any, Final, Literal
 
 COLUMNS: Final = 24
@@ -45,11 +44,6 @@ class Panel:
     columns: Sequence[str] = ()  # labels of a table, in order; the value is the last column
     stacked: bool = False  # stack the series, if their sum matters
     maximum: float | None = None  # maximum of the axis, if the unit has one
-
-
-stat: Final = partial(Panel, kind="stat", width=6)  # one number
-table: Final = partial(Panel, kind="table")
-share: Final = partial(Panel, unit="percentunit", maximum=1)  # a graph from 0 to 100 %
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -225,14 +225,18 @@ def use_of_what_is_there(
             yield Problem(f"cost.usage.{key}", f"must not be set while {why}", shown, "Remove it.")
 
 
-def idle_gpus(_context: Context, cost: Cost, addons: Addons) -> Iterator[Problem]:
-    """Somebody measures GPUs, somebody stops jobs, and the times are longer than the time between two looks."""
-    if cost.idle_gpus is None:
-        return
+def idle_gpus_measured(_context: Context, cost: Cost, addons: Addons) -> Iterator[Problem]:
+    """Somebody measures GPUs, and somebody stops jobs."""
     missing = [key_of(kind) for kind in (Kueue, KubePrometheusStack, GpuOperator) if not addons.has(kind)]
-    if missing:
+    if missing and cost.idle_gpus is not None:
         fix = f"Add {', '.join(f'`{name}: {{}}`' for name in missing)} to addons, or remove idleGpus."
         yield Problem("cost.idleGpus", f"needs the add-ons {', '.join(missing)}", None, fix)
+
+
+def idle_gpus(_context: Context, cost: Cost) -> Iterator[Problem]:
+    """The times are longer than the time between two looks."""
+    if cost.idle_gpus is None:
+        return
     for key, value in (("after", cost.idle_gpus.after), ("warning", cost.idle_gpus.warning)):
         if not LOOKED_SECONDS <= seconds(value) <= IDLE_SECONDS:
             rule = "must be at least 10m, as often as GPUs are looked at, and at most 72h, a weekend"

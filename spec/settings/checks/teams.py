@@ -199,7 +199,7 @@ def shares_fit(context: Context, teams: Teams, pools: Pools) -> Iterator[Problem
         }
         nominal, maximum = sum(owners.values()), capacity(pool)
         if maximum and nominal > maximum:
-            unit = _unit(pool)
+            unit = "GPUs" if _is_gpu(pool) else "vCPUs"
             rule = f"teams have a nominal quota of {nominal} {unit}, and the pool has at most {maximum}"
             largest = sorted(owners, key=lambda team: (-owners[team], team))[:3]
             shown = ", ".join(f"{team} ({owners[team]})" for team in largest)
@@ -269,10 +269,6 @@ def capacity(pool: Pool) -> int:
 
 def _is_gpu(pool: Pool) -> bool:
     return any(kind.gpus for kind in known_types(pool))
-
-
-def _unit(pool: Pool) -> str:
-    return "GPUs" if _is_gpu(pool) else "vCPUs"
 
 
 def _paths(team: str, settings: Team) -> Iterator[tuple[str, Share]]:

@@ -13,8 +13,10 @@ from components.composition.team_queue import QueuedTeam, QueuedTeamArgs
 from components.pools.gpu import GpuNodePool, GpuNodePoolArgs
 from spec.settings.problems import ConfigurationError
 from spec.settings.queues import Queues
+from tests.support.cases import beside
 from tests.support.mocks import ACCOUNT, Recording, providers, run
 
+CASES: Final = beside(__file__)
 MIG: Final = {"preset": "a100", "mig": {"layout": "all-2g.10gb"}, "zones": ["us-east-1a"], "max": 2}
 TEAM: Final = {"project": "llm", "costCenter": "ml", "gpus": {"a100": {"nominalQuota": 8}}}
 
@@ -49,7 +51,7 @@ def objects(recording: Recording) -> dict[tuple[str, str, str], Any]:
     """Inputs of the objects of the cluster by kind, namespace and name."""
     found: dict[tuple[str, str, str], Any] = {}
     for one in recording:
-        if one.type.startswith("kubernetes:"):
+        if one.type.startswith("kubernetes:") and "metadata" in one.inputs:
             meta = one.inputs["metadata"]
             found[one.type.rpartition(":")[2], meta.get("namespace", ""), meta["name"]] = one.inputs
     return found
@@ -131,28 +133,13 @@ def test_a_cluster_has_no_empty_values(field: str, value: str) -> None:
         cluster(**{field: value})
 
 
-@pytest.mark.parametrize(
-    ("changes", "message"),
-    [
-        ({"settings": {**MIG, "mig": {"layout": "all-2g.20gb"}}}, "mig"),
-        ({"settings": {**MIG, "maximum": 2}}, "maximum"),
-        ({"settings": {**MIG, "instanceTypes": ["p9.large"]}}, "p9.large"),
-        ({"settings": {**MIG, "provisioner": "managed"}}, "provisioner"),
-        ({"settings": {**MIG, "zones": ["us-east-1b"]}}, "us-east-1b"),
-        ({"settings": {**MIG, "zones": []}, "subnets": {}}, "subnets"),
-        ({"instance_profile": ""}, "instanceProfile"),
-        ({"settings": {"preset": "h100", "efa": True, "zones": ["us-east-1a"]}}, "vpcId"),
-    ],
-)
-def test_what_a_stack_file_may_not_have_is_refused(changes: dict[str, Any], message: str) -> None:
+@pytest.mark.parametrize(("settings", "inputs", "message"), CASES["what a stack file may not have is refused"])
+def test_what_a_stack_file_may_not_have_is_refused(settings: Any, inputs: dict[str, Any], message: str) -> None:
     with pytest.raises(ConfigurationError, match=re.escape(message)):
-        recorded(lambda opts: pool(opts, **changes))
+        recorded(lambda opts: pool(opts, **{"settings": {**MIG, **settings}, **inputs}))
 
 
-@pytest.mark.parametrize(
-    ("gpus", "message"),
-    [({"h100": {"nominalQuota": 8}}, "h100"), ({"a100": {"nominalQuota": 100}}, "100"), ({"a100": {}}, "nominalQuota")],
-)
+@pytest.mark.parametrize(("gpus", "message"), CASES["shares are of the pools"])
 def test_shares_are_of_the_pools(gpus: dict[str, Any], message: str) -> None:
     def program(opts: pulumi.ResourceOptions) -> None:
         args = QueuedTeamArgs(cluster=cluster(), pools=[pool(opts).spec], settings={**TEAM, "gpus": gpus})

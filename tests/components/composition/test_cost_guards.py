@@ -12,7 +12,6 @@ from components.composition.cron_jobs import NAMESPACE
 from components.composition.node_pools import NodePoolContext, managed_pools
 from components.cost import actions, budgets, notifications
 from components.observability.notifications import subscribers
-from components.tenancy import TeamOutputs
 from infra import facts
 from spec.pools import resolve_all
 from spec.settings.cost import Cost, Schedule
@@ -47,19 +46,17 @@ def record_guards(**parts: Any) -> Recording:
             charts=settings.charts,
             opts=opts,
         )
-        outputs = {
-            name: TeamOutputs(name=name, settings=team, namespaces=dict.fromkeys(team.namespaces_of(name), ()))
-            for name, team in settings.teams.items()
-        }
         args = GuardsArgs(
             settings=settings.cost,
             environment="test",
             cluster=cluster,
             pools=settings.pools,
             managed=managed_pools(context).pools,
-            teams=outputs,
+            namespaces={each: () for name, team in settings.teams.items() for each in team.namespaces_of(name)},
+            budgets=facts.of_budgets(settings),
             notifications=facts.of_notifications(settings),
             scripts=facts.of_scripts(settings),
+            jobs=facts.of_cron_jobs(settings),
         )
         guards(args, opts, opts)
 
@@ -109,22 +106,20 @@ def test_each_subscriber_has_its_own_name() -> None:
 
 
 def test_budgets_filter_by_environment_and_team_tags() -> None:
-    teams = platform(POOLS, teams=TEAMS).teams
-    assert budgets(cost(), "dev", teams) == {}
-    account = budgets(cost(monthlyBudgetUsd=5000), "dev", teams)
+    assert facts.of_budgets(platform(POOLS, teams=TEAMS)) == {}
+    assert budgets(cost(), "dev", {}) == {}
+    account = budgets(cost(monthlyBudgetUsd=5000), "dev", {})
     assert {name: (each.usd, dict(each.filters)) for name, each in account.items()} == {"environment": (5000, {})}
-    shared = budgets(cost(monthlyBudgetUsd=5000, budgetCovers="environment", teamBudgets=True), "dev", teams)
+    teams = facts.of_budgets(platform(POOLS, teams=TEAMS, cost={"teamBudgets": True}))
+    shared = budgets(cost(monthlyBudgetUsd=5000, budgetCovers="environment"), "dev", teams)
     assert shared["environment"].filters == {"TagKeyValue": ["user:environment$dev"]}
     assert (shared["team-nlp"].usd, shared["team-nlp"].filters) == (100, {"TagKeyValue": ["user:team$nlp"]})
 
 
 def test_notifications_are_sent_at_thresholds_and_for_the_forecast() -> None:
     thresholds = notifications([50, 100])
-    assert [(each["notification_type"], each["threshold"]) for each in thresholds] == [
-        ("ACTUAL", 50),
-        ("ACTUAL", 100),
-        ("FORECASTED", 100),
-    ]
+    expected = [("ACTUAL", 50), ("ACTUAL", 100), ("FORECASTED", 100)]
+    assert [(each["notification_type"], each["threshold"]) for each in thresholds] == expected
 
 
 def test_budgets_and_anomaly_detection_depend_on_the_topic_policy() -> None:
@@ -151,13 +146,9 @@ def test_an_existing_anomaly_monitor_is_used() -> None:
 
 
 def test_a_pool_goes_to_zero_at_night_and_comes_back_with_its_own_bounds() -> None:
-    recording = record_guards(cost={"schedules": {"nights": {**SCHEDULE, "pools": ["a100"]}}}).of(
-        aws.autoscaling.Schedule
-    )
-    bounds = {
-        name: tuple(one.inputs[key] for key in ("minSize", "maxSize", "desiredCapacity"))
-        for name, one in recording.items()
-    }
+    guarded = record_guards(cost={"schedules": {"nights": {**SCHEDULE, "pools": ["a100"]}}})
+    recording, sizes = guarded.of(aws.autoscaling.Schedule), ("minSize", "maxSize", "desiredCapacity")
+    bounds = {name: tuple(one.inputs[key] for key in sizes) for name, one in recording.items()}
     assert bounds == {"schedules-a100-start": (1, 4, 1), "schedules-a100-stop": (0, 0, 0)}
     stop = recording["schedules-a100-stop"].inputs
     assert (stop["recurrence"], stop["timeZone"]) == ("0 20 * * MON-FRI", "Europe/Paris")
@@ -170,12 +161,8 @@ def test_the_order_of_actions_does_not_depend_on_the_stack_file() -> None:
         name: Schedule.model_validate_json(json.dumps({**SCHEDULE, "pools": [pool]}))
         for name, pool in (("z", "a100"), ("y", "b"))
     }
-    assert [(each.pool, each.role) for each in actions(schedules, pools)] == [
-        ("a100", "start"),
-        ("a100", "stop"),
-        ("b", "start"),
-        ("b", "stop"),
-    ]
+    expected = [("a100", "start"), ("a100", "stop"), ("b", "start"), ("b", "stop")]
+    assert [(each.pool, each.role) for each in actions(schedules, pools)] == expected
 
 
 def test_notebooks_are_shut_down_in_every_team_namespace() -> None:
@@ -183,10 +170,8 @@ def test_notebooks_are_shut_down_in_every_team_namespace() -> None:
     recording = record_guards(teams=TEAMS, cost={"schedules": evenings})
     jobs = recording.of(type_token("batch/v1", "CronJob"))
     assert set(jobs) == {"evenings-nlp-evenings"}
-    assert (
-        recording.one(type_token("v1", "Namespace")).inputs["metadata"]["labels"]["pod-security.kubernetes.io/enforce"]
-        == "restricted"
-    )
+    labels = recording.one(type_token("v1", "Namespace")).inputs["metadata"]["labels"]
+    assert labels["pod-security.kubernetes.io/enforce"] == "restricted"
     assert record_guards(cost={"schedules": evenings}).of(type_token("batch/v1", "CronJob")) == {}
 
 

@@ -12,6 +12,7 @@ import pytest
 
 from components.base.kubernetes import type_token
 from components.composition import take_back
+from components.composition.cron_jobs import OURS
 from components.composition.in_cluster import Body
 from components.composition.scripts import IDLE_GPUS
 from components.composition.take_back import KEEP, WARNED, WORKLOAD, Limits
@@ -158,6 +159,6 @@ def test_the_cron_job_may_change_workloads_in_namespaces_of_teams_alone() -> Non
         (["pods"], ["get", "list"]), (["events"], ["create"]), (["workloads"], ["get", "list", "patch"]),
     ]  # fmt: skip
     binding = recording.one(type_token(rbac, "RoleBinding")).inputs
-    assert (binding["metadata"]["namespace"], binding["roleRef"]["name"]) == ("nlp", IDLE_GPUS.role)
+    assert (binding["metadata"]["namespace"], binding["roleRef"]["name"]) == ("nlp", OURS.named(IDLE_GPUS.name))
     assert recording.of(type_token(rbac, "ClusterRoleBinding")) == {}
     assert record_guards(cost={"idleGpus": {}}, addons=MEASURED).of(type_token("batch/v1", "CronJob")) == {}

@@ -4,13 +4,13 @@ import json
 import re
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, get_args
 
 import promql_parser
 import pytest
 
-from components.observability.dashboards import DASHBOARDS, LABEL, manifests
-from components.observability.dashboards.panels import COLUMNS, Dashboard, Panel, Query, places
+from components.observability.dashboards import LABEL, dashboards, manifests
+from components.observability.dashboards.panels import COLUMNS, Dashboard, Panel, Query, Unit, places
 from components.observability.monitors import SCRAPED_BY, scrape_class
 from policies.checks.promql import counted_twice
 from spec.catalog.metrics import replicated_gauges
@@ -58,7 +58,7 @@ def _metrics(expression: str) -> set[str]:
     return names
 
 
-@pytest.mark.parametrize("dashboard", DASHBOARDS, ids=lambda dashboard: dashboard.uid)
+@pytest.mark.parametrize("dashboard", dashboards(), ids=lambda dashboard: dashboard.uid)
 def test_every_query_parses_and_uses_known_series(dashboard: Dashboard) -> None:
     for title, expression in queries(dashboard):
         names = _metrics(plain(expression))
@@ -95,7 +95,7 @@ def test_a_team_exports_none_of_the_metrics_that_count() -> None:
     """Every name in a rule, an alert or a dashboard, rendered with and without OpenCost."""
     read = {name for group in groups(opencost=True) for rule in group["rules"] for name in _metrics(rule["expr"])}
     read |= {name for expression in ALERTING for name in _metrics(expression)}
-    for dashboard in DASHBOARDS:
+    for dashboard in dashboards():
         read |= {name for _, expression in queries(dashboard) for name in _metrics(plain(expression))}
     assert len(read) > 40
     of_platform = read - OF_TEAMS - {"up"}
@@ -116,11 +116,12 @@ def test_dcgm_metrics_are_exported_by_default(shared: Path) -> None:
     assert {name for name in FOREIGN if name.startswith("DCGM")} <= exported
 
 
-@pytest.mark.parametrize("dashboard", DASHBOARDS, ids=lambda dashboard: dashboard.uid)
+@pytest.mark.parametrize("dashboard", dashboards(), ids=lambda dashboard: dashboard.uid)
 def test_the_json_has_grafanas_shape(dashboard: Dashboard) -> None:
     model = json.loads(dashboard.render())
     assert model["uid"] == dashboard.uid
     assert model["schemaVersion"] >= 39
+    assert {panel.unit for panel in dashboard.panels} <= set(get_args(Unit))
     assert "id" not in model
     names = {variable["name"] for variable in model["templating"]["list"]}
     for panel in model["panels"]:
@@ -154,16 +155,10 @@ def test_a_dashboard_is_deterministic_and_fits_a_config_map() -> None:
 
 
 def test_each_topic_has_a_dashboard() -> None:
-    assert {dashboard.uid.removeprefix("slipway-") for dashboard in DASHBOARDS} == {
-        "gpus",
-        "queues",
-        "cost",
-        "serving",
-        "sizing",
-    }
-    by_uid = {dashboard.uid: {panel.title for panel in dashboard.panels} for dashboard in DASHBOARDS}
+    by_uid = {dashboard.uid: {panel.title for panel in dashboard.panels} for dashboard in dashboards()}
     assert {f"Utilization by {what}" for what in ("team", "pool", "job")} <= by_uid["slipway-gpus"]
     assert {"By team", "By pool", "By project"} <= by_uid["slipway-cost"]
+    assert by_uid.keys() == {f"slipway-{topic}" for topic in ("gpus", "queues", "cost", "serving", "sizing")}
 
 
 # Gauges of a controller with several replicas are counted once, in every expression: alerts, records, dashboards.
@@ -178,26 +173,14 @@ REPLICATED: Final = ("certmanager_", "karpenter_", "keda_", "kueue_", "lws_", "m
 """Prefixes of the metrics of controllers that run several replicas. Others have one source for each series: the kubelet
 and the exporters of a node, a pod's own process, and kube-state-metrics, of which the chart runs one."""
 
-KINDS: Final[dict[str, Kind]] = {
-    # kueue v0.19, site/content/en/docs/reference/metrics.md
-    "kueue_admission_wait_time_seconds_bucket": "histogram",
-    "kueue_admitted_active_workloads": "gauge",
-    "kueue_admitted_workloads_total": "counter",
-    "kueue_cluster_queue_nominal_quota": "gauge",
-    "kueue_cluster_queue_resource_usage": "gauge",
-    "kueue_evicted_workloads_total": "counter",
-    "kueue_pending_workloads": "gauge",
-    # cert-manager v1.21, pkg/metrics/metrics.go; karpenter v1.14, website/content/en/docs/reference/metrics.md
-    "certmanager_certificate_expiration_timestamp_seconds": "gauge",
-    "karpenter_interruption_received_messages_total": "counter",
-}
+KINDS: Final[dict[str, Kind]] = CASES["kinds of metrics of replicated controllers"]
 
 
 def _expressions() -> Iterator[tuple[str, str]]:
     for group in groups():
         for rule in group["rules"]:
             yield str(rule.get("alert") or rule.get("record")), rule["expr"]
-    for dashboard in DASHBOARDS:
+    for dashboard in dashboards():
         for title, expression in queries(dashboard):
             yield f"{dashboard.uid}: {title}", plain(expression)
 

@@ -18,7 +18,7 @@ from components.addons.kserve.runtimes import TRITON_ERRORS, VLLM_ERRORS
 from components.composition.canary_rollback import query as of_canary
 from components.composition.take_back import query as idle_gpus
 from components.observability.alerts import all_alerts
-from components.observability.dashboards import DASHBOARDS
+from components.observability.dashboards import dashboards
 from components.observability.dashboards.panels import Dashboard
 from components.observability.recording import NODE_COST
 from components.workloads.serving.scaling import Autoscaling, Scaled, queries
@@ -66,7 +66,7 @@ def expressions() -> dict[str, str]:
     found[f"record {NODE_COST} with OpenCost"] = measured
     for alerts in all_alerts(SETTINGS).values():
         found |= {f"alert {alert.name}": alert.expression for alert in alerts}
-    for dashboard in DASHBOARDS:
+    for dashboard in dashboards():
         found |= dict(_of(dashboard))
     for settings, deployment, mig in (
         (Autoscaling(), "chat-predictor", False),
