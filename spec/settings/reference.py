@@ -76,6 +76,11 @@ def _row(key: str, path: str, definitions: Mapping[str, Any], sections: Mapping[
     return f"- {name}{f' ({of})' if of else ''}. {meaning}"
 
 
+def _anchor(path: str) -> str:
+    """The anchor that GitHub makes of the section's heading."""
+    return "".join(letter for letter in path.lower() if letter.isalnum() or letter in "-_")
+
+
 def _kind(field: Mapping[str, Any], definitions: Mapping[str, Any]) -> str:
     choices = [choice for choice in field.get("anyOf", [field]) if choice.get("type") != "null"]
     return " or ".join(dict.fromkeys(_one(choice, definitions) for choice in choices))
