@@ -8,7 +8,7 @@ from components.addons.katib import NAME as CONTROLLER
 from components.admission import kinds
 from components.admission.queues import GATED
 from components.admission.rule import Message, Rule, listed, literal
-from components.admission.templates import KIND, USER, O
+from components.admission.templates import ACCOUNT, KIND, USER, O
 from components.base.controllers import username
 from components.tenancy.network_policies import KATIB
 from components.tenancy.roles import MEMBERS, created
@@ -29,13 +29,13 @@ _TEXTS: Final = " + ".join(
 _DATA: Final = " + ".join(
     f"(has({O}.{field}) ? {O}.{field}.map(k, {O}.{field}[k].size()).sum() : 0)" for field in ("data", "binaryData")
 )
-_MOST: Final = literal({kind.kind: most for kind, most in LARGER.items()})
+_MOST: Final = f"[{literal({kind.kind: most for kind, most in LARGER.items()})}]"
 OBJECT_SIZE: Final = Rule(
     name="object-size",
     kinds=(*_ALL, kinds.EPHEMERAL_CONTAINERS),
     what=f"an object has at most {LARGEST // 1024} KiB, a workflow 256, a ConfigMap or Secret 512",
     why="a quota limits the number of objects: a hundred Deployments of 1 MB would fill etcd, which is every team's",
-    variables={"size": f"{_TEXTS} + {_DATA}", "most": f"{KIND} in {_MOST} ? {_MOST}[{KIND}] : {LARGEST}"},
+    variables={"size": f"{_TEXTS} + {_DATA}", "most": f"{_MOST}.map(m, {KIND} in m ? m[{KIND}] : {LARGEST})[0]"},
     expression="variables.size <= variables.most",
     message=Message(
         wrong="this object is too large for etcd: spec, data and metadata have ",
@@ -59,7 +59,6 @@ _OLD: Final = "request.operation == 'UPDATE' && has(dyn(oldObject)."
 _BY_KUEUE: Final = f"{KUEUE}managed"
 """Finalizer of a pod that Kueue holds: its webhook adds it before the rules see the pod (Kueue 0.19.2,
 pkg/controller/jobs/pod/pod_webhook.go), and its controller removes it."""
-_KEPT: Final = f"({_OLD}metadata.finalizers) ? dyn(oldObject).metadata.finalizers : [])"
 _BUDGET: Final = (
     f"(has({O}.spec.maxUnavailable) && string({O}.spec.maxUnavailable).matches('^0+%?$')) || "
     f"(has({O}.spec.minAvailable) && string({O}.spec.minAvailable).matches('^[0-9]{{3,}}%$'))"
@@ -73,8 +72,11 @@ _REACHES: Final = {
     f"!({_OLD}spec.volumeName) && dyn(oldObject).spec.volumeName == {O}.spec.volumeName)": "volumeName",
     f"{KIND} == 'Secret' && has({O}.type) && !({O}.type in {listed('secretTypes')})": "the type of the Secret",
 }
-_AS_WRITTEN: Final = f"(request.operation == 'CREATE' && {USER} == '{username(KATIB, CONTROLLER)}')"
-"""Whether Katib's controller makes what a member wrote into an Experiment."""
+_OF_TEMPLATE: Final = f"{KIND} == 'PersistentVolumeClaim' && {USER}.startsWith('{ACCOUNT}')"
+_AS_WRITTEN: Final = f"(request.operation == 'CREATE' && ({USER} == '{username(KATIB, CONTROLLER)}' || {_OF_TEMPLATE}))"
+"""Whether a controller makes what a member wrote: Katib's an Experiment's trials, others the claims of templates, whose
+finalizers and volumes they copy (Kubernetes 1.36, pkg/controller/statefulset/stateful_set_utils.go,
+getPersistentVolumeClaims)."""
 OBJECT_REACH: Final = Rule(
     name="object-reach",
     kinds=_ALL,
@@ -84,7 +86,7 @@ OBJECT_REACH: Final = Rule(
     "its member",
     parameters={"finalizers": ",".join(DELETIONS), "secretTypes": ",".join(SECRETS)},
     variables={
-        "kept": _KEPT,
+        "kept": f"({_OLD}metadata.finalizers) ? dyn(oldObject).metadata.finalizers : [])",
         "reaches": " + ".join(f"({condition} ? ['{text}'] : [])" for condition, text in _REACHES.items()),
     },
     expression="variables.reaches.size() == 0 || "

@@ -12,9 +12,9 @@ O: Final = "dyn(object)"  # noqa: E741 - short, because every expression uses it
 """The object. `dyn`, because CEL's type checker would look for the fields of a Job in a Pod."""
 KIND: Final = "request.kind.kind"
 USER: Final = "request.userInfo.username"
-_ACCOUNT: Final = "system:serviceaccount:"
+ACCOUNT: Final = "system:serviceaccount:"
 BY_A_CONTROLLER: Final = (
-    f"({USER}.startsWith('{_ACCOUNT}') && !{USER}.startsWith('{_ACCOUNT}' + request.namespace + ':'))"
+    f"({USER}.startsWith('{ACCOUNT}') && !{USER}.startsWith('{ACCOUNT}' + request.namespace + ':'))"
 )
 """Whether a controller asks. Only the API server gives names that begin with `system:`, and members have permissions in
 their namespaces alone."""
@@ -34,9 +34,9 @@ CHANGED: Final = "oldObject == null || !has(object.spec) || object.spec != oldOb
 """Whether the spec is new, or there is none: finalizers of objects older than a rule must still be removable."""
 
 
-def changed(*fields: str) -> str:
+def changed(*fields: str, spec: str = CHANGED) -> str:
     """Whether the spec is new, or one of these fields: `metadata.labels`."""
-    parts = [CHANGED]
+    parts = [spec]
     for field in fields:
         new, old = (f"(has({each}.{field}) ? dyn({each}.{field}) : dyn(null))" for each in ("object", "oldObject"))
         parts.append(f"{new} != {old}")

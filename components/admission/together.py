@@ -52,12 +52,14 @@ def together(rules: Iterable[Rule]) -> Iterator[Rule]:
 def _one(name: str, rules: Collection[Rule]) -> Rule:
     """A rule that is violated by what violates one of these, with the name and the message of the first."""
     every = set().union(*map(_checked, rules))
-    variables = dict(_VARIABLES)
+    variables = {**_VARIABLES, "changed": changed()}
     for rule in rules:
         changes = "_".join(("changed", *rule.changes)).replace(".", "_")
         asked = f"variables.{changes} && {_among(_checked(rule), every)}"
         refused = f"{asked} && !({rule.expression}) ? {literal(f'{rule.name}: ')} + {rule.says} : ''"
-        variables |= {changes: changed(*rule.changes), **rule.variables, _variable(rule): refused}
+        if rule.changes:
+            variables[changes] = changed(*rule.changes, spec="variables.changed")
+        variables |= {**rule.variables, _variable(rule): refused}
     names = [f"variables.{_variable(rule)}" for rule in rules]
     first = "".join(f"{each} != '' ? {each} : " for each in names)
     variables["denied"] = f"!({BY_A_USER}) ? '' : {first}''"

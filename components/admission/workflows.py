@@ -137,7 +137,9 @@ MONITORING: Final = r"^http://[a-z0-9-]+\\.monitoring(\\.svc(\\.cluster\\.local)
 _METADATA: Final = "(has(t.metadata) ? t.metadata : {})"
 _OF: Final = f"'identityOwner' in {_METADATA} && !(t.metadata.identityOwner in ['', 'pod'])"
 _ELSEWHERE: Final = f"'serverAddress' in {_METADATA} && !string(t.metadata.serverAddress).matches('{MONITORING}')"
-_LOGIN: Final = "has(t.authenticationRef) && !t.type.startsWith('aws-')"
+_REF: Final = "t.authenticationRef"
+_OTHER: Final = f"has({_REF}.kind) && {_REF}.kind != 'TriggerAuthentication'"
+_LOGIN: Final = f"has({_REF}) && (!t.type.startsWith('aws-') || {_OTHER})"
 _TRIGGER: Final = (
     "!variables.known.exists(k, k.startsWith(t.type + ' ')) ? ['the trigger ' + string(t.type)] : "
     f"{_METADATA}.filter(k, !(t.type + ' ' + k in variables.known)).map(k, string(k)) + "

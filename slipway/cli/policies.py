@@ -62,7 +62,7 @@ def run(options: argparse.Namespace) -> int:
 
 def base_of(project: Project, ref: str, stack: str) -> Base:
     """The pack at a commit."""
-    files = ("policies/suppressions.yaml", f"policies/levels/{environment(stack)}.json", *review.TYPES)
+    files = ("policies/suppressions.yaml", f"policies/levels/{environment(stack)}.json")
     texts = [_git(project, ref, f"has no {file} there", "show", "--end-of-options", f"{ref}:{file}") for file in files]
     names = ("diff", "--name-only", "--end-of-options", ref, "--", ".", *(f":(exclude){one}" for one in review.UNNAMED))
     changed = _git(project, ref, "has no such commit", *names)
@@ -131,8 +131,8 @@ def report(
     if before is not None:
         for sentence in weakenings(before, options.stack):
             print(visible(f"review: the change {sentence}"))
-    checks = len({one["rule"] for one in shown if one["level"] != "suppressed"})
     suppressed = sum(not one.counts(today) for one in findings)
+    checks = len({one["rule"] for one in shown if one["level"] != "suppressed"})
     print(
         f"stack {options.stack}: {resources} resources, {mandatory} mandatory and "
         f"{sum(one['level'] == 'advisory' for one in shown)} advisory findings"

@@ -9,12 +9,13 @@ import asyncio
 import contextvars
 import gc
 import json
+import os
 import sys
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, Final
 
 from pulumi.runtime import resource, run_in_stack
 from pulumi.runtime.config import set_all_config
@@ -25,18 +26,30 @@ from sandbox.language.program import settled
 from slipway.render.monitor import Answers, Monitor
 from slipway.render.recording import Recording, RenderError
 
-_OUTSIDE = ("os.exec", "os.fork", "os.posix_spawn", "os.spawn", "os.system", "pty.", "socket.", "subprocess.")
-"""Begin the audit events of processes and connections (docs.python.org, "Audit events table")."""
+_OUTSIDE: Final = ("ctypes.", "os.", "pty.", "shutil.", "socket.", "subprocess.", "tempfile.", "threading.")
+"""Begin the audit events of files, processes and connections (docs.python.org, "Audit events table")."""
+_READS: Final = ("os.fwalk", "os.getxattr", "os.listdir", "os.listxattr", "os.scandir", "os.walk", "socket.__new__")
+_FOUND: Final = "a program that is evaluated declares resources, and this one calls {}: remove it"
 _run_of = threading.local()
+_start: Final = threading.Thread.start
 
 
-def _watch(event: str, _: tuple[Any, ...]) -> None:
-    """Stop what a program does beside its declarations; an event loop makes a pair of sockets without a name."""
+def _watch(event: str, args: tuple[Any, ...]) -> None:
+    """Stop what a program does beside its declarations. Python keeps the bytecode of what it imports, and an event loop
+    makes a pair of sockets without a name."""
     reached = getattr(_run_of, "reached", None)
-    if reached is not None and event.startswith(_OUTSIDE) and event != "socket.__new__":
+    if reached is None or event in _READS:
+        return
+    writes = event == "open" and args[2] & (os.O_WRONLY | os.O_RDWR | os.O_CREAT)
+    if (writes or event.startswith(_OUTSIDE)) and "importlib._bootstrap" not in sys._getframe(1).f_code.co_filename:
         reached.append(event)
-        msg = f"a program that is evaluated declares resources, and this one calls {event}: remove it"
-        raise RenderError(msg)
+        raise RenderError(_FOUND.format(event))
+
+
+def _watched(thread: threading.Thread) -> None:
+    """Start a thread, but for a program: nothing would watch it there."""
+    _watch("threading.Thread.start", ())
+    _start(thread)
 
 
 sys.addaudithook(_watch)
@@ -63,17 +76,19 @@ def record(
 
     Raises:
         RenderError: The program uses something that needs a cloud or the engine: an invoke, an existing resource, a
-            remote component; it registers two resources with the same URN; or it starts a process or connects.
+            remote component; it registers two resources with the same URN; or it starts a process or a
+            thread, connects, or writes a file.
         Exception: Errors of the program, unchanged.
     """
     monitor = Monitor(project, stack, preview=preview, answers=answers)
     with (
         _no_collection(),
-        _no_stack_traces(),
+        # The call stack that the SDK sends with each resource takes a fifth of a run's time (2026-11).
+        _replaced(resource, "_get_stack_trace", source_pb2.StackTrace),
+        _replaced(threading.Thread, "start", _watched),
         ThreadPoolExecutor(max_workers=1, thread_name_prefix="record") as executor,
     ):
-        context = contextvars.Context()
-        executor.submit(context.run, _run, program, monitor, config or {}, preview).result()
+        executor.submit(contextvars.Context().run, _run, program, monitor, config or {}, preview).result()
     return Recording(
         project=project,
         stack=stack,
@@ -100,32 +115,35 @@ def _no_collection() -> Iterator[None]:
 
 
 @contextmanager
-def _no_stack_traces() -> Iterator[None]:
-    """Skip the call stack that the SDK sends with each resource: a fifth of a run's time (2026-11)."""
-    original = resource._get_stack_trace
-    resource._get_stack_trace = source_pb2.StackTrace
+def _replaced(owner: Any, name: str, by: Any) -> Iterator[None]:
+    """Replace a function of a module or a class during a run."""
+    original = getattr(owner, name)
+    setattr(owner, name, by)
     try:
         yield
     finally:
-        resource._get_stack_trace = original
+        setattr(owner, name, original)
 
 
 def _run(program: Callable[[], None], monitor: Monitor, config: Mapping[str, Any], preview: bool) -> None:
     project, stack = monitor.project, monitor.stack
     configure(Settings(project, stack, monitor=monitor, engine=monitor, dry_run=preview, organization="organization"))
     set_all_config({key: value if isinstance(value, str) else json.dumps(value) for key, value in config.items()}, [])
-    _run_of.reached = reached = list[str]()
-    with asyncio.Runner() as runner:
+    with asyncio.Runner() as runner, ThreadPoolExecutor(max_workers=1, thread_name_prefix="monitor") as answering:
         loop = runner.get_loop()
         # A failed program leaves outputs that are never awaited; the failure itself is raised once.
         loop.set_exception_handler(lambda _, __: None)
-        # One thread answers registrations one at a time, so they need no lock.
-        loop.set_default_executor(ThreadPoolExecutor(max_workers=1, thread_name_prefix="monitor"))
+        # One thread answers registrations one at a time, so they need no lock. It starts before the program.
+        answering.submit(loop.set_default_executor, answering).result()
         runner.run(run_in_stack(lambda: _whole(program)), context=contextvars.copy_context())
-    if reached:
-        _watch(reached[0], ())
 
 
 async def _whole(program: Callable[[], None]) -> None:
-    program()
-    await settled()
+    _run_of.reached = reached = list[str]()
+    try:
+        program()
+        await settled()
+        if reached:
+            raise RenderError(_FOUND.format(reached[0]))
+    finally:
+        _run_of.reached = None

@@ -153,10 +153,10 @@ def https_served(_context: Context, addons: Addons, account: Account) -> Iterato
     elif arns and not settings.https:
         yield Problem(path, "a certificate is used only with https", list(arns), "Add `https: true`, or remove it.")
     for arn in arns:
-        region = arn.split(":")[3]
-        if region != account.region:
-            rule = "a load balancer uses certificates of its own Region"
-            yield Problem(path, rule, arn, f"Request one in {account.region}.")
+        # RAM shares no certificates of ACM (AWS RAM User Guide, "Shareable AWS resources").
+        if f":{account.region}:{account.id}:" not in arn:
+            rule = "a load balancer uses certificates of its own Region and account"
+            yield Problem(path, rule, arn, f"Request one in {account.region} of account {account.id}.")
 
 
 def one_source(_context: Context, charts: Charts) -> Iterator[Problem]:

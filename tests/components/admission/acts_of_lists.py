@@ -292,6 +292,11 @@ REACHES: Final = (
     Act(what="a budget of half", actor=EDIT, manifest=budget(minAvailable="50%")),
     Act(what="a claim of a volume", actor=EDIT, rule="object-reach", manifest=claim(volumeName="theirs")),
     Act(what="a claim", actor=EDIT, manifest=claim()),
+    *(Act(what=f"a claim of a StatefulSet with {what}", actor="stateful set controller", manifest=manifest, rule=rule)
+        for what, manifest, rule in (("a volume", claim(volumeName="theirs"), "object-reach"), ("a class", claim(), ""),
+            ("a finalizer", held(claim(), "example.com/never"), "object-reach"))),
+    Act(what="a claim of a workflow with a volume", actor="Argo", rule="object-reach",
+        manifest=claim(volumeName="theirs")),
     Act(what="a claim of the platform", actor=PLATFORM, manifest=claim(volumeName="ours", storageClassName="")),
     Act(what="a token in a Secret", actor=EDIT, rule="object-reach", manifest={
         **annotated(plain("v1", "Secret", type="kubernetes.io/service-account-token")),

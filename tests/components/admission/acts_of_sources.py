@@ -148,6 +148,8 @@ SCALED: Final = (
     ),
     triggered("a trigger of SQS as the workload", trigger("aws-sqs-queue", {**QUEUE, "identityOwner": "pod"},
                                                           authenticationRef={"name": "it"}), ""),
+    triggered("a trigger of SQS with credentials of the cluster", trigger("aws-sqs-queue", QUEUE, authenticationRef={
+        "name": "it", "kind": "ClusterTriggerAuthentication"})),
     triggered("a trigger of SQS as KEDA", trigger("aws-sqs-queue", {**QUEUE, "identityOwner": "operator"})),
     triggered("a trigger of SQS elsewhere", trigger("aws-sqs-queue", {**QUEUE, "awsEndpoint": "https://a.example"})),
     *(

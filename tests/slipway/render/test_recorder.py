@@ -1,13 +1,16 @@
 """A recording has everything that the program registered, and nothing of a previous run."""
 
 import asyncio
+import ctypes
 import gc
 import os
 import socket
 import subprocess
 import sys
+import threading
 from collections.abc import Callable
 from contextlib import suppress
+from pathlib import Path
 from typing import Any
 
 import pulumi
@@ -206,6 +209,19 @@ def starts_a_process() -> None:
         subprocess.run([sys.executable, "-c", ""], check=True)
 
 
+def writes() -> None:
+    with suppress(RenderError):
+        Path(os.devnull).write_text("")
+
+
+def calls_c() -> None:
+    ctypes.CDLL(None)
+
+
+def starts_a_thread() -> None:
+    threading.Thread(target=int).start()
+
+
 def connects() -> None:
     socket.create_connection(("127.0.0.1", 9), timeout=1)
 
@@ -239,6 +255,9 @@ class Remote(pulumi.ComponentResource):
         (Remote, ["toy:index:Remote::remote", "plugin"]),
         (starts_a_process, ["subprocess.Popen"]),
         (connects, ["socket."]),
+        (writes, ["open"]),
+        (calls_c, ["ctypes."]),
+        (starts_a_thread, ["Thread.start"]),
     ],
 )
 def test_what_needs_a_cloud_or_another_program_is_refused_by_its_name(
