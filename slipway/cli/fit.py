@@ -2,12 +2,9 @@
 
 import argparse
 import json
-from pathlib import Path
 
-from slipway.cli.check import checked
-from slipway.engine.project import find
+from slipway.cli.check import given
 from slipway.fit import choose, fixes, places, request, table
-from slipway.fit.places import FitPlace
 from spec.errors import EXIT_FAILURE
 
 _OPTIONS = (
@@ -21,7 +18,8 @@ def run(options: argparse.Namespace) -> int:
     """Print the memory, and the placements that hold it; 1 if none does."""
     shape = request.Shape(**{name: getattr(options, name) for name in request.Shape.__dataclass_fields__})
     work = request.workload(shape, **{name: getattr(options, name) for name in _OPTIONS})
-    where = places.of_catalog() if options.stack is None else _of_stack(options.stack)
+    named = options.stack or options.source or options.nodes or options.region
+    where = places.of_stack(given(options).platform) if named else places.of_catalog()
     answer = choose(work, where)
     hints = () if answer.choices else fixes(work, where)
     if options.json:
@@ -29,7 +27,3 @@ def run(options: argparse.Namespace) -> int:
     else:
         print(table.text(work, answer, hints), end="")
     return 0 if answer.choices else EXIT_FAILURE
-
-
-def _of_stack(stack: str) -> tuple[FitPlace, ...]:
-    return places.of_stack(checked(find(Path.cwd()), stack).platform)
