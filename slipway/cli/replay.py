@@ -13,6 +13,7 @@ from slipway.cli.output import Progress, say
 from slipway.replay import engine, generate, jobs, plan, readers, result
 from slipway.replay.fold import Fold
 from slipway.replay.generate import Shape
+from slipway.replay.happened import compared
 from slipway.replay.jobs import Trace
 from slipway.replay.page import page
 from slipway.replay.places import places
@@ -43,6 +44,8 @@ def run(options: argparse.Namespace) -> int:
     if interrupted:
         say("slipway: interrupted; this is what is known so far")
     found = fold.result(assumptions=stack.notes)
+    if options.source is not None:
+        found = found.model_copy(update={"happened": compared(trace.jobs, found.outcomes)})
     _write(found, other, trace, options.out)
     print(found.as_json().rstrip() if options.json else replay_summary.text(found, other))
     return EXIT_INTERRUPTED if interrupted else 0
@@ -56,6 +59,9 @@ def refuse(options: argparse.Namespace) -> None:
             msg = f"one of the arguments --trace --generate is required{why}"
             raise SlipwayError(msg, EXIT_REFUSED)
         options.trace = options.source / TRACE
+    if options.advise and options.source:
+        msg = "--advise changes a stack file, and --from names none: write one, docs/guides/import.md says how"
+        raise SlipwayError(msg, EXIT_REFUSED)
     if options.advise and (options.out or options.against or options.until is not None):
         msg = "--out, --against and --until are of one replay: --advise writes to --changes, and --json prints all"
         raise SlipwayError(msg, EXIT_REFUSED)

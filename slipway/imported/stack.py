@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from sandbox.kubernetes.objects import Object
-from slipway.imported.folder import Folder, facts_of
+from slipway.imported.folder import Folder, facts_of, team_of
 from slipway.imported.keep import CONFIGS, Names
 from slipway.imported.sources import of_files
 from slipway.replay.places import parts_of
@@ -377,11 +377,6 @@ def _teams(
                 cpus={name: share for name, share in shares.items() if not specs[name].gpu},
             ),
         )
-
-
-def team_of(namespace: str, queue: str, queues: Mapping[str, int]) -> str:
-    """What a LocalQueue is called as a team: its namespace, with its own name where the namespace has several."""
-    return namespace if queues.get(namespace, 0) < 2 else f"{namespace}/{queue}"
 
 
 def _shares(

@@ -96,8 +96,8 @@ def make(trace: Trace, platform: Platform, recording: Recording | Objects, optio
     """The plan of a trace on a stack, whose objects are those of its program, or found in its cluster."""
     if platform.addons.kueue is None or not platform.teams:
         refuse(
-            "replay needs queues: enable addons.kueue in the stack file, and give it teams with shares of its pools; of a "
-            "cluster without a stack file, import its LocalQueues"
+            "replay needs queues: enable addons.kueue in the stack file, and give it teams with shares of its pools; "
+            "of a cluster without a stack file, import its LocalQueues"
         )
     given = recording if isinstance(recording, Objects) else rendered(recording)
     every = places(platform)
