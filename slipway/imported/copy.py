@@ -157,12 +157,18 @@ _GIVEN: Final = frozenset({"uid", "creationTimestamp", "deletionTimestamp", "own
 """What a cluster gives to an object."""
 
 
+_PATCHES: Final = "kueue.x-k8s.io/manager"
+"""Whose patches of a TrainJob Kueue makes anew (kueue v0.19.2, pkg/controller/jobs/trainjob/trainjob_controller.go)."""
+
+
 def _prepared(obj: Mapping[str, Any]) -> Object:
     """The object as it is created: without what a cluster gives, and with pods that go on."""
     found: Object = _running({key: value for key, value in obj.items() if key != "status"})
     if obj["kind"] == "Pod" and QUEUE in (obj["metadata"].get("labels") or {}):
         # Kueue holds it by a gate again, and lets the scheduler place it.
         found["spec"] = {key: one for key, one in found["spec"].items() if key not in ("nodeName", "schedulingGates")}
+    if patches := (found.get("spec") or {}).get("runtimePatches"):
+        found["spec"] = {**found["spec"], "runtimePatches": [one for one in patches if one.get("manager") != _PATCHES]}
     return found
 
 

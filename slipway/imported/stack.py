@@ -45,6 +45,13 @@ _RENAMED: Final = {"cohort": "cohortName", "parent": "parentName"}
 """Fields of Kueue's v1beta1 by their names in v1beta2 (kueue v0.19.2, apis/kueue/v1beta1, *_conversion.go)."""
 
 
+_SETTINGS: Final[Mapping[str, Any]] = {
+    "cluster": {"existing": {"name": "imported", "installed": ["kueue", "karpenter"], "instanceProfile": "its-own"}},
+    "environment": {"name": "imported", "owner": "unknown", "costCenter": "unknown"},
+}
+"""Of a cluster that others made nothing but its pools is priced."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class Found:
     """A cluster without a stack file."""
@@ -62,7 +69,7 @@ class _Part:
     kinds: Sequence[InstanceType]  # the largest number of GPUs first
     market: str
     labels: Mapping[str, str]
-    taints: Sequence[Mapping[str, str]]
+    taints: Sequence[Mapping[str, Any]]
     nodes: Sequence[Object]  # those that are there
     own: Mapping[str, str]  # labels that only its nodes have
     pool: Mapping[str, Any] | None = None  # the NodePool
@@ -78,14 +85,16 @@ def read(folder: Path, region: str | None = None, nodes: Mapping[str, str] | Non
     Raises:
         SlipwayError: It is no folder of an import, or nothing in it is a pool of known machines.
     """
-    facts, found = facts_of(folder), Folder(Names())
+    facts_of(folder)
+    found = Folder(Names())
     found.add(of_files([folder]))
-    return made(folder.name, found.objects, region, nodes or {}, str(facts.get("version") or ""))
+    try:
+        return made(folder.name, found.objects, region, nodes or {})
+    except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
+        refuse(f"{folder}: objects must be as an API server returns them (given: {error!r}). Import it again.", error)
 
 
-def made(
-    name: str, objects: Mapping[str, Sequence[Object]], region: str | None, bounds: Mapping[str, str], version: str = ""
-) -> Found:
+def made(name: str, objects: Mapping[str, Sequence[Object]], region: str | None, bounds: Mapping[str, str]) -> Found:
     """The stack of objects by kind; arguments and errors as above."""
     notes: list[str] = []
     labels = [one["metadata"].get("labels") or {} for one in objects.get("Node", ())]
@@ -95,20 +104,13 @@ def made(
         notes.append(f"no node has the label {REGION}: prices are those of {region}, or of --region")
     parts = dict(_parts(objects, region, notes))
     if not parts:
-        refuse(
-            f"{name}: NodePools, or nodes with types of the catalog, must be there ({'; '.join(notes)}). Import them."
-        )
+        refuse(f"{name}: NodePools, or nodes with types of the catalog, must be there ({'; '.join(notes)})")
     if unknown := bounds.keys() - parts.keys():
         refuse(f"--nodes {min(unknown)}: it must be a node group (given: none of {', '.join(sorted(parts))})")
     deciding = list(_deciding(objects, parts, notes))
     zones = sorted({one[ZONE] for one in labels if ZONE in one}) or [f"{region}a"]
     settings = {
-        "cluster": {
-            "existing": {"name": "imported", "installed": ["kueue", "karpenter"], "instanceProfile": "its-own"},
-            "version": version if version in kubernetes.VERSIONS else kubernetes.DEFAULT,
-        },
-        "addons": {"kueue": {}},
-        "environment": {"name": "imported", "owner": "unknown", "costCenter": "unknown"},
+        **_SETTINGS,
         "account": {"id": "0" * 12, "region": region},
         "network": {"cidr": "10.0.0.0/16", "zones": [f"{region}a", f"{region}b"], "nat": "none"},
     }
@@ -163,11 +165,11 @@ def _of_node_pool(
     only = {one["key"]: one["values"][0] for one in terms if one["operator"] == "In" and len(one["values"]) == 1}
     labels = {**only, **((template.get("metadata") or {}).get("labels") or {}), keys.NODE_POOL: name}
     rows = [(key, market) for market in markets for key in by_kind]
-    if len(rows) != 1:
+    if not rows:
+        notes.append(f"NodePool {name} is left out: no instance type of the catalog meets its requirements")
+    if len(rows) > 1:
         notes.append(
             f"NodePool {name} is {len(rows)} pools here, by GPU, architecture and market, each with its limits"
-            if rows
-            else f"NodePool {name} is left out: no instance type of the catalog meets its requirements"
         )
     for number, (key, market) in enumerate(rows):
         yield (
@@ -256,9 +258,8 @@ def _pool(
     covering = [one["spec"].get("nodeLabels") or {} for one in flavors if _covers(one, part)]
     disruption, template = spec.get("disruption") or {}, (spec.get("template") or {}).get("spec") or {}
     low, high = _bounds(name, part, spec.get("limits") or {}, bounds.get(name), notes)
-    named = (
-        one["values"] for one in template.get("requirements") or () if (one["key"], one["operator"]) == (ZONE, "In")
-    )
+    terms = template.get("requirements") or ()
+    named = (one["values"] for one in terms if (one["key"], one["operator"]) == (ZONE, "In"))
     return FoundPool.model_construct(
         role=Role.TRAINING if devices else Role.GENERAL if covering or not flavors else Role.SYSTEM,
         provisioner=Provisioner.KARPENTER if part.pool else Provisioner.MANAGED,
@@ -268,7 +269,7 @@ def _pool(
         max=high,
         zones=tuple(next(named, zones)),
         labels=dict(part.labels),
-        taints={one["key"]: Taint.model_validate({"value": "", **_plain(one)}) for one in part.taints},
+        taints={one["key"]: Taint(value=one.get("value") or "", effect=one["effect"]) for one in part.taints},
         efa=keys.EFA in devices,
         mig=Mig(profiles=profiles) if profiles else None,
         sharing=Sharing(mode="time-slicing", replicas=times) if times > 1 else None,
@@ -280,10 +281,6 @@ def _pool(
             expire_after=template.get("expireAfter") or "720h",
         ),
     )
-
-
-def _plain(taint: Mapping[str, str]) -> dict[str, str]:
-    return {key: taint[key] for key in ("value", "effect") if taint.get(key)}
 
 
 def _bounds(name: str, part: _Part, limits: Mapping[str, Any], asked: str | None, notes: list[str]) -> tuple[int, int]:

@@ -129,6 +129,9 @@ def test_what_is_no_folder_of_an_import_is_refused(
     assert "is named like us-east-1 (given: atlantis)" in run(f"fit --from mine --region atlantis {FIT}")
     assert "--nodes cpu: it must be a node group" in run(f"fit --from mine --nodes cpu=0-4 {FIT}")
     assert "Write it like 0-8" in run(f"fit --from mine --nodes g6.xlarge=4-0 {FIT}")
+    pool = {"apiVersion": "karpenter.sh/v1", "kind": "NodePool", "metadata": {"name": "one"}, "spec": {"template": {}}}
+    (tmp_path / "mine" / "NodePool.yaml").write_text(yaml.safe_dump(pool), encoding="utf-8")
+    assert "as an API server returns them (given: KeyError('spec'))" in run(f"fit --from mine {FIT}")
     (tmp_path / "mine" / "Node.yaml").write_text("kind: Node\nmetadata: {name: [\n", encoding="utf-8")
     assert "Node.yaml: not valid YAML: while parsing a flow node" in run(f"fit --from mine {FIT}")
 
