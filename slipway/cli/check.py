@@ -3,19 +3,14 @@
 import argparse
 import json
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from sandbox.files import write_atomically
-from slipway.cli.output import say
 from slipway.engine.project import Project, find
-from slipway.imported import stack
-from slipway.render.program import record_platform
-from slipway.render.recording import Recording
-from slipway.replay.plan import Objects
 from spec.errors import EXIT_REFUSED, SlipwayError, refuse
 from spec.settings import ConfigurationError, Loaded, Platform, Problem, load, read_stack
 from spec.settings.migrate import migrate
@@ -38,30 +33,6 @@ def checked(project: Project, stack: str, *, strict: bool = False) -> Loaded:
         count = len(loaded.warnings)
         refuse(f"stack {stack}: {count} warning{'s' if count != 1 else ''}, refused because of --strict")
     return loaded
-
-
-@dataclass(frozen=True)
-class Given:
-    """What a command is about: a stack, or a cluster without a stack file."""
-
-    name: str
-    platform: Platform
-    objects: Callable[[], Recording | Objects]
-    """What its program declares, or what is in the cluster."""
-    notes: Sequence[str] = ()  # what is not known of it
-
-
-def given(options: argparse.Namespace) -> Given:
-    """The stack of a command, or the folder of an import that `--from` names; what that lacks is said on stderr."""
-    if options.source is None and (options.region or options.nodes):
-        refuse("--region and --nodes are of --from FOLDER: a stack file says both")
-    if options.source is None:
-        platform = checked(find(Path.cwd()), options.stack).platform
-        return Given(options.stack, platform, lambda: record_platform(platform, stack=options.stack))
-    found = stack.read(options.source, options.region, dict(options.nodes or ()))
-    for note in found.notes:
-        say(f"{found.name}: {note}")
-    return Given(found.name, found.platform, lambda: found.objects, found.notes)
 
 
 @contextmanager

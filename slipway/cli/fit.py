@@ -2,10 +2,13 @@
 
 import argparse
 import json
+from pathlib import Path
 
-from slipway.cli.check import given
+from slipway.cli.check import checked
+from slipway.engine.project import find
 from slipway.fit import choose, fixes, places, request, table
 from spec.errors import EXIT_FAILURE
+from spec.settings import Platform
 
 _OPTIONS = (
     *("mode", "precision", "batch", "seq", "optimizer", "checkpointing", "zero", "lora", "loss", "classes"),
@@ -18,8 +21,7 @@ def run(options: argparse.Namespace) -> int:
     """Print the memory, and the placements that hold it; 1 if none does."""
     shape = request.Shape(**{name: getattr(options, name) for name in request.Shape.__dataclass_fields__})
     work = request.workload(shape, **{name: getattr(options, name) for name in _OPTIONS})
-    named = options.stack or options.source or options.nodes or options.region
-    where = places.of_stack(given(options).platform) if named else places.of_catalog()
+    where = places.of_stack(_platform(options)) if _named(options) else places.of_catalog()
     answer = choose(work, where)
     hints = () if answer.choices else fixes(work, where)
     if options.json:
@@ -27,3 +29,15 @@ def run(options: argparse.Namespace) -> int:
     else:
         print(table.text(work, answer, hints), end="")
     return 0 if answer.choices else EXIT_FAILURE
+
+
+def _named(options: argparse.Namespace) -> bool:
+    return bool(options.stack or options.source or options.nodes or options.region)
+
+
+def _platform(options: argparse.Namespace) -> Platform:
+    if options.source is None and options.stack:
+        return checked(find(Path.cwd()), options.stack).platform
+    from slipway.cli.given import given  # noqa: PLC0415 - needs more than the part of the wheel that `fit` is
+
+    return given(options).platform

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from sandbox.files import write_atomically
 from slipway.cli import replay_summary
-from slipway.cli.check import given
+from slipway.cli.given import given
 from slipway.cli.output import Progress, say
 from slipway.replay import engine, generate, jobs, plan, readers, result
 from slipway.replay.fold import Fold

@@ -5,7 +5,7 @@ import json
 from typing import Final
 
 from sandbox.files import write_atomically
-from slipway.cli.check import given
+from slipway.cli.given import given
 from slipway.cli.output import say
 from slipway.replay import result
 from slipway.replay.text import Source
