@@ -237,7 +237,7 @@ def _met(operator: str, values: Sequence[str], has: str) -> bool:
     if operator in ("Exists", "DoesNotExist"):
         return bool(has) == (operator == "Exists")
     above = int(has or 0) - int(values[0])
-    return bool(has) and ((above > 0) == operator.startswith("G") if above else operator.endswith("te"))
+    return bool(has) and ((above > 0) == operator.startswith("G") if above else operator in ("Gte", "Lte"))
 
 
 def _pool(
