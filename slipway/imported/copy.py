@@ -50,7 +50,7 @@ class Copy:
         helm, found = binary.available(), dict[str, tuple[Controller, str]]()
         for each in (one for one in self.objects if one["kind"] == "Deployment"):
             found |= {known.name: (known, each["metadata"]["namespace"]) for known in _known(each)}
-        # Kueue last: until it has set up a kind whose CRD came after it, its webhook refuses TrainJobs (trainjob_webhook.go).
+        # Kueue last: until it has set up a kind whose CRD came after it, its webhook refuses TrainJobs (0.19.2).
         for one, space in sorted(found.values(), key=lambda each: each[0].name == "kueue"):
             chart = charts.find(one.chart) if one.chart and one.name in _VALUES else None
             if chart is None or helm is None:
