@@ -8,13 +8,12 @@ from typing import Any, Final
 
 from sandbox.files import write_atomically
 from slipway.cli import replay_summary
-from slipway.cli.check import checked
+from slipway.cli.given import given
 from slipway.cli.output import Progress, say
-from slipway.engine.project import find
-from slipway.render.program import record_platform
 from slipway.replay import engine, generate, jobs, plan, readers, result
 from slipway.replay.fold import Fold
 from slipway.replay.generate import Shape
+from slipway.replay.happened import compared
 from slipway.replay.jobs import Trace
 from slipway.replay.page import page
 from slipway.replay.places import places
@@ -35,23 +34,34 @@ def run(options: argparse.Namespace) -> int:
     other = result.read(options.against) if options.against else None
     if options.out is not None:
         prepare(options.out)
-    platform = checked(find(Path.cwd()), options.stack).platform
-    trace = trace_of(options, platform)
-    progress(f"{len(trace.jobs):,} jobs; evaluating the program of stack {options.stack}")
-    planned = plan.make(trace, platform, record_platform(platform, stack=options.stack), _choices(options))
+    stack = given(options)
+    trace = trace_of(options, stack.platform)
+    progress(f"{len(trace.jobs):,} jobs; reading what {stack.name} has")
+    planned = plan.make(trace, stack.platform, stack.objects(), _choices(options))
     source = str(options.trace.name) if options.trace else "the generator"
-    fold = Fold(planned, stack=options.stack, source=source, form=trace.format)
+    fold = Fold(planned, stack=stack.name, source=source, form=trace.format)
     interrupted = _follow(engine.run(planned.document, say=_seldom(progress)), fold)
     if interrupted:
         say("slipway: interrupted; this is what is known so far")
-    found = fold.result()
+    found = fold.result(assumptions=stack.notes)
+    if options.source is not None:
+        found = found.model_copy(update={"happened": compared(trace.jobs, found.outcomes)})
     _write(found, other, trace, options.out)
     print(found.as_json().rstrip() if options.json else replay_summary.text(found, other))
     return EXIT_INTERRUPTED if interrupted else 0
 
 
 def refuse(options: argparse.Namespace) -> None:
-    """Options that don't go together."""
+    """Options that don't go together; of a folder its own trace is the default."""
+    if not options.trace and not options.generate:
+        if options.source is None or not (options.source / TRACE).is_file():
+            why = f" (given: {options.source}, without {TRACE}: nothing in it has ended)" if options.source else ""
+            msg = f"one of the arguments --trace --generate is required{why}"
+            raise SlipwayError(msg, EXIT_REFUSED)
+        options.trace = options.source / TRACE
+    if options.advise and options.source:
+        msg = "--advise changes a stack file, and --from names none: write one, docs/guides/import.md says how"
+        raise SlipwayError(msg, EXIT_REFUSED)
     if options.advise and (options.out or options.against or options.until is not None):
         msg = "--out, --against and --until are of one replay: --advise writes to --changes, and --json prints all"
         raise SlipwayError(msg, EXIT_REFUSED)

@@ -6,6 +6,7 @@ from typing import Final
 
 from slipway.cli.output import table
 from slipway.replay.figures import deciders, dollars, duration, headline, percent, what
+from slipway.replay.happened import sentence
 from slipway.replay.result import Result, Waits
 
 WIDTH: Final = 100
@@ -18,6 +19,8 @@ def text(result: Result, other: Result | None = None) -> str:
 
 
 def _lines(result: Result, other: Result | None) -> Iterator[str]:
+    if result.happened is not None:
+        yield from textwrap.wrap(sentence(result.happened), WIDTH)
     yield from textwrap.wrap(result.left_out.sentence, WIDTH)
     if other is not None and other.left_out.jobs:
         yield from textwrap.wrap(f"Of the other: {other.left_out.sentence}", WIDTH)

@@ -2,13 +2,11 @@
 
 import argparse
 import json
-from pathlib import Path
 from typing import Final
 
 from sandbox.files import write_atomically
-from slipway.cli.check import checked
+from slipway.cli.given import given
 from slipway.cli.output import say
-from slipway.engine.project import find
 from slipway.replay import result
 from slipway.replay.text import Source
 from slipway.report.make import PAGE, prepare
@@ -22,14 +20,15 @@ CSV: Final = "statement.csv"
 
 def run(options: argparse.Namespace) -> int:
     """Print the sums by team, and write the CSV and the page to `--out`."""
-    platform = checked(find(Path.cwd()), options.stack).platform
+    stack = given(options)
+    platform = stack.platform
     if options.replay is not None:
-        period = replayed.period(result.read(options.replay), platform, options.stack)
+        period = replayed.period(result.read(options.replay), platform, stack.name)
     else:
         period = recorded.period(Source.of(options.prometheus), platform)
     items, unpriced = charges(period, platform, options.bill)
     statement = split(items, period.uses)
-    shown = Shown(stack=options.stack, statement=statement, period=period, unpriced=unpriced)
+    shown = Shown(stack=stack.name, statement=statement, period=period, unpriced=unpriced)
     if options.out is not None:
         prepare(options.out)
         for name, content in ((CSV, table(shown)), (PAGE, page(shown))):

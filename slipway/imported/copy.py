@@ -50,7 +50,8 @@ class Copy:
         helm, found = binary.available(), dict[str, tuple[Controller, str]]()
         for each in (one for one in self.objects if one["kind"] == "Deployment"):
             found |= {known.name: (known, each["metadata"]["namespace"]) for known in _known(each)}
-        for one, space in found.values():
+        # Kueue last: until it has set up a kind whose CRD came after it, its webhook refuses TrainJobs (0.19.2).
+        for one, space in sorted(found.values(), key=lambda each: each[0].name == "kueue"):
             chart = charts.find(one.chart) if one.chart and one.name in _VALUES else None
             if chart is None or helm is None:
                 self.say(f"{one.name} does not act here: there is no chart of it, or none that acts without its values")
@@ -157,12 +158,18 @@ _GIVEN: Final = frozenset({"uid", "creationTimestamp", "deletionTimestamp", "own
 """What a cluster gives to an object."""
 
 
+_PATCHES: Final = "kueue.x-k8s.io/manager"
+"""Whose patches of a TrainJob Kueue makes anew (kueue v0.19.2, pkg/controller/jobs/trainjob/trainjob_controller.go)."""
+
+
 def _prepared(obj: Mapping[str, Any]) -> Object:
     """The object as it is created: without what a cluster gives, and with pods that go on."""
     found: Object = _running({key: value for key, value in obj.items() if key != "status"})
     if obj["kind"] == "Pod" and QUEUE in (obj["metadata"].get("labels") or {}):
         # Kueue holds it by a gate again, and lets the scheduler place it.
         found["spec"] = {key: one for key, one in found["spec"].items() if key not in ("nodeName", "schedulingGates")}
+    if patches := (found.get("spec") or {}).get("runtimePatches"):
+        found["spec"] = {**found["spec"], "runtimePatches": [one for one in patches if one.get("manager") != _PATCHES]}
     return found
 
 

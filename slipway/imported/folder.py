@@ -4,7 +4,7 @@ import json
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -145,15 +145,40 @@ class Folder:
             self.left_out["ConfigMap", "no controller that acts here reads them"] = count
 
     def _trace(self) -> list[jobs.Job]:
-        """What has ended; a Job that Kueue queued is there once, as its Workload."""
-        queued = {one.get("uid") for obj in self._finished for one in obj["metadata"].get("ownerReferences") or ()}
-        items = [one for one in self._finished if one["kind"] == "Workload" or one["metadata"].get("uid") not in queued]
+        """What has ended, and what runs, as if it ended with the last change of all. A Job that Kueue queued is there
+        once, as its Workload."""
+        runs = [one for one in self.objects["Workload.kueue.x-k8s.io"] if is_true(one, "Admitted")]
+        every = [*self._finished, *runs]
+        queued = {one.get("uid") for obj in every for one in obj["metadata"].get("ownerReferences") or ()}
+        items = [one for one in every if one["kind"] == "Workload" or one["metadata"].get("uid") not in queued]
+        conditions = (each for one in every for each in (one.get("status") or {}).get("conditions") or ())
+        last = max((str(each.get("lastTransitionTime") or "") for each in conditions), default="")
+        end = {"type": "Finished", "status": "True", "lastTransitionTime": last}
+        items = [_with(one, end) if one in runs else one for one in items]
+        local = [one["metadata"]["namespace"] for one in self.objects["LocalQueue.kueue.x-k8s.io"]]
+        queues = {
+            f"{one['metadata']['namespace']}/{one['metadata']['name']}": one["spec"].get("queueName") for one in items
+        }
         try:
             text = json.dumps({"apiVersion": "v1", "kind": "List", "items": items})
-            return list(kubernetes.read(Source(TRACE, text)).jobs) if items else []
+            rows = kubernetes.read(Source(TRACE, text)).jobs if items else ()
+            return [
+                replace(one, team=team_of(one.name.partition("/")[0], str(queues[one.name]), Counter(local)))
+                for one in rows
+            ]
         except TraceError as error:
             self.left_out["jobs", f"no trace of those that have ended: {error}"] += len(items)
             return []
+
+
+def _with(workload: Object, condition: Mapping[str, Any]) -> Object:
+    status = workload["status"]
+    return {**workload, "status": {**status, "conditions": [*status["conditions"], condition]}}
+
+
+def team_of(namespace: str, queue: str, queues: Mapping[str, int]) -> str:
+    """What a LocalQueue is called as a team: its namespace, with its own name where the namespace has several."""
+    return namespace if queues.get(namespace, 0) < 2 else f"{namespace}/{queue}"
 
 
 def require_new(out: Path) -> None:

@@ -223,7 +223,8 @@ class Fold:
         name, state = str(event["node"]), str(event["state"])
         if state == "launched":
             spec = self._plan.pools[event["pool"]]
-            size = float(spec.gpu_count or instances.get(str(event["instanceType"])).allocatable_cpu_millis / 1000)
+            kind = instances.get(str(event["instanceType"]))
+            size = float(kind.gpus if spec.gpu_count else kind.allocatable_cpu_millis / 1000)
             node = _Node(spec.pool, size, float(event["usdPerHour"]), at)
             self._nodes[name] = node
             self._launches[node.pool] += 1

@@ -19,7 +19,7 @@ from spec.quantities import format_mebibytes, written
 
 COLUMNS: Final = (
     *("job", "team", "class", "submitted", "duration", "pods", "cpu", "memory", "gpus", "gpu_type", "spot"),
-    "checkpoint",
+    *("checkpoint", "waited"),
 )
 REQUIRED: Final = ("job", "submitted", "duration")
 MOST_JOBS: Final = 200_000  # the engine holds every job in memory: 10,000 take it some 100 MiB
@@ -50,6 +50,7 @@ class Job:
     checkpoint: float | None = None
     """Seconds of work from one checkpoint to the next: what a preempted job has done since its last one is lost. None:
     it has none, and starts again from nothing."""
+    waited: float | None = None  # seconds that it waited until it started, where the trace is from; None if unknown
 
     @property
     def gpus(self) -> float:
@@ -164,6 +165,7 @@ def read(source: Source) -> Trace:
                 gpu_types=gpu_types(name_in(row, "gpu_type")),
                 spot=row.flag("spot"),
                 checkpoint=row.number("checkpoint", least=1, most=MOST_SECONDS) if row.text("checkpoint") else None,
+                waited=row.number("waited", most=MOST_SECONDS) if row.text("waited") else None,
             ),
             row.place,
         )
@@ -176,19 +178,20 @@ def gpu_types(text: str) -> tuple[str, ...]:
 
 
 def write(jobs: Sequence[Job]) -> str:
-    """The CSV of jobs, which `read` reads; without the column of checkpoints if no job has one."""
+    """The CSV of jobs, which `read` reads; without the columns of checkpoints and of waits if no job has one."""
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
-    columns = len(COLUMNS) - all(one.checkpoint is None for one in jobs)
-    writer.writerow(COLUMNS[:columns])
+    optional = {name for name in ("checkpoint", "waited") if all(getattr(one, name) is None for one in jobs)}
+    columns = [number for number, name in enumerate(COLUMNS) if name not in optional]
+    writer.writerow(COLUMNS[number] for number in columns)
     for one in jobs:
         row = (
             *(one.name, one.team, one.kind, _seconds(one.submitted), _seconds(one.duration), one.pods),
             *(_thousandths(one.cpu_millis), format_mebibytes(one.memory_mib), _thousandths(one.gpu_millis)),
             *("|".join(one.gpu_types), "" if one.spot is None else str(one.spot).lower()),
-            "" if one.checkpoint is None else _seconds(one.checkpoint),
+            *("" if value is None else _seconds(value) for value in (one.checkpoint, one.waited)),
         )
-        writer.writerow(row[:columns])
+        writer.writerow(row[number] for number in columns)
     return out.getvalue()
 
 

@@ -7,6 +7,7 @@ from typing import Final
 
 from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
 
+from slipway.replay import happened
 from slipway.replay.figures import deciders, dollars, duration, headline, percent, what
 from slipway.replay.result import PoolUse, Result, TeamUse, Waits
 from slipway.report.page import sentence
@@ -55,6 +56,7 @@ def page(result: Result, other: Result | None = None) -> str:
         .get_template("replay.html")
         .render(
             result=result,
+            happened=result.happened and happened.sentence(result.happened),
             other=other,
             title=what(result),
             beside=what(other) if other is not None else "",

@@ -89,14 +89,15 @@ def _place(spec: PoolSpec, platform: Platform) -> Place:
     return Place(
         spec=spec,
         shares={name: team.shares[spec.name].maximum for name, team in teams if spec.name in team.shares},
-        parts=_parts(spec),
+        parts=parts_of(spec),
         cpu_millis=max(node.cpu_millis for node in nodes),
         memory_mib=max(node.memory_mib for node in nodes),
         topology=by_topology(spec, platform.queues),
     )
 
 
-def _parts(spec: PoolSpec) -> tuple[tuple[str, Fraction], ...]:
+def parts_of(spec: PoolSpec) -> tuple[tuple[str, Fraction], ...]:
+    """Resources of the GPUs of a pool, with the part of a GPU that one of them is, the smallest first."""
     if spec.gpu is None:
         return ()
     times = spec.sharing.replicas if spec.sharing else 1

@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
+from fractions import Fraction
 from typing import Any, Final
 
 from sandbox.nodes.spec import network_nodes
@@ -29,16 +30,16 @@ from spec.pricing.model import Line, Pricer
 from spec.pricing.pools import Running, machines
 from spec.quantities import CPU, MEMORY, quantity, seconds
 from spec.settings import Platform
+from spec.settings.pools import FoundPool
 from spec.settings.teams import PriorityName, Team
 
 VERSION: Final = 1
 START: Final = "2026-01-05T00:00:00Z"  # a Monday: where a trace has no date, its first day is one
 GRACE: Final = 30  # Kubernetes' default of `terminationGracePeriodSeconds` (Pod v1 core, API reference 1.36)
-_KUEUE: Final = frozenset(
+KUEUE: Final = frozenset(
     {"ResourceFlavor", "Topology", "Cohort", "ClusterQueue", "LocalQueue", "WorkloadPriorityClass", "AdmissionCheck"}
 )
-_CLUSTER: Final = frozenset({"PriorityClass", "Namespace", "NodePool", "NodeOverlay", "EC2NodeClass"})
-QUEUE: Final = "default"
+CLUSTER: Final = frozenset({"PriorityClass", "Namespace", "NodePool", "NodeOverlay", "EC2NodeClass"})
 SHORTEST: Final = 1.0
 """Seconds of the shortest job: Kubernetes, Slurm and openb count whole ones, so that some have none."""
 
@@ -82,14 +83,27 @@ class Options:
     launch_seconds: float | None = None  # seconds that a node takes to start; None for the table's
 
 
-def make(trace: Trace, platform: Platform, recording: Recording, options: Options) -> Plan:
-    """The plan of a trace on a stack."""
+@dataclass(frozen=True, kw_only=True)
+class Objects:
+    """What decides in a cluster: objects of Kueue, Karpenter and Kubernetes, and configurations."""
+
+    objects: Sequence[Mapping[str, Any]]
+    kueue: Mapping[str, Any]  # Kueue's configuration; empty for its defaults
+    scheduler: Mapping[str, Any]  # a KubeSchedulerConfiguration
+
+
+def make(trace: Trace, platform: Platform, recording: Recording | Objects, options: Options) -> Plan:
+    """The plan of a trace on a stack, whose objects are those of its program, or found in its cluster."""
     if platform.addons.kueue is None or not platform.teams:
-        refuse("replay needs queues: enable addons.kueue in the stack file, and give it teams with shares of its pools")
+        refuse(
+            "replay needs queues: enable addons.kueue in the stack file, and give it teams with shares of its pools; "
+            "of a cluster without a stack file, import its LocalQueues"
+        )
+    given = recording if isinstance(recording, Objects) else rendered(recording)
     every = places(platform)
     planned = _jobs(trace, platform, every, options.gpu_types or {})
     specs = {spec.name: spec for place in every for spec in (place.spec, *place.spec.fallbacks)}
-    objects = list(_objects(recording))
+    objects = given.objects
     node_pools = {str(one["metadata"]["name"]): one for one in objects if one["kind"] == "NodePool"}
     document = {
         "version": VERSION,
@@ -97,12 +111,12 @@ def make(trace: Trace, platform: Platform, recording: Recording, options: Option
         "until": options.until,
         "maxWallSeconds": options.max_wall_seconds,
         "kueue": {
-            "configuration": _configuration(recording),
-            "objects": [one for one in objects if one["kind"] in _KUEUE],
+            "configuration": given.kueue,
+            "objects": [one for one in objects if one["kind"] in KUEUE],
         },
         "cluster": {
-            "objects": [one for one in objects if one["kind"] in _CLUSTER],
-            "scheduler": _scheduler(recording),
+            "objects": [one for one in objects if one["kind"] in CLUSTER],
+            "scheduler": given.scheduler,
         },
         "pools": [_pool(spec, platform, node_pools.get(spec.name), options) for spec in specs.values()],
         "jobs": [_document(one, platform) for one in planned if one.fit is not None],
@@ -119,11 +133,16 @@ def make(trace: Trace, platform: Platform, recording: Recording, options: Option
     )
 
 
+def rendered(recording: Recording) -> Objects:
+    """What decides on a stack, from its program."""
+    return Objects(objects=list(_objects(recording)), kueue=_configuration(recording), scheduler=_scheduler(recording))
+
+
 def _objects(recording: Recording) -> Iterator[dict[str, Any]]:
     for resource in recording:
         if resource.custom and resource.type.startswith("kubernetes:") and resource.type != RELEASE:
             plain = resource.inputs.plain
-            if plain.get("kind") in _KUEUE | _CLUSTER:
+            if plain.get("kind") in KUEUE | CLUSTER:
                 yield dict(plain)
 
 
@@ -147,10 +166,10 @@ def _scheduler(recording: Recording) -> dict[str, Any]:
 def _pool(spec: PoolSpec, platform: Platform, node_pool: Mapping[str, Any] | None, options: Options) -> dict[str, Any]:
     settings, disruption = spec.settings, spec.settings.disruption
     rendered = (node_pool or {}).get("spec") or {}
-    after: float | None = seconds(disruption.consolidate_after)
+    after: float | None = _ends(disruption.consolidate_after)
     if spec.managed:
         after = tables()["scaleDownSeconds"] if spec.scales else None
-    expires = None if spec.managed or disruption.expire_after == "Never" else seconds(disruption.expire_after)
+    expires = None if spec.managed else _ends(disruption.expire_after)
     return {
         "name": spec.name,
         "scaler": "karpenter" if not spec.managed else "clusterAutoscaler" if spec.scales else "static",
@@ -169,6 +188,10 @@ def _pool(spec: PoolSpec, platform: Platform, node_pool: Mapping[str, Any] | Non
     }
 
 
+def _ends(after: str) -> float | None:
+    return None if after == "Never" else seconds(after)
+
+
 def launch_seconds(spec: PoolSpec) -> float:
     """Seconds that a node of a pool takes to start, by the table."""
     table = tables()["launch"]
@@ -183,7 +206,8 @@ def offerings(spec: PoolSpec, platform: Platform) -> Iterator[dict[str, Any]]:
         node = allocatable(replace(spec, instance_types=(kind,)))[0]
         amounts = {CPU: node.cpu_millis, MEMORY: node.memory_mib}
         sizes = {name: quantity(name, amount) for name, amount in amounts.items()}
-        devices = {name: str(count) for name, count in node.devices.items()}
+        many = Fraction(kind.gpus, spec.gpu_count) if spec.gpu_count else 1
+        devices = {name: str(int(count * many)) for name, count in node.devices.items()}
         whole = {CPU: kind.vcpus * 1000, MEMORY: kind.usable_memory_mib}
         price = hourly(spec, platform, kind)
         for zone in spec.zones:
@@ -264,7 +288,7 @@ def teams_for(word: str, platform: Platform) -> list[str]:
 def priority_of(kind: str, allowed: Sequence[str]) -> str:
     """Priority class of a class, of those that a team may use."""
     word = kind.lower()
-    by_name = {str(name) for name in PriorityName}
+    by_name = {*map(str, PriorityName), *allowed}
     wanted = word if word in by_name else str(tables()["classes"].get(word, PriorityName.EXPERIMENT))
     return wanted if wanted in allowed else allowed[-1]
 
@@ -307,12 +331,14 @@ def _document(planned: Planned, platform: Platform) -> dict[str, Any]:
     pools = [one.spec for one in fit.among]
     # What pods with GPUs must tolerate wherever they run, and those of pools that they select.
     tolerations = [{"key": GPU, "operator": "Exists"}] if place.parts else []
-    of_pools = (one.manifest for pool in pools for one in pool.tolerations)
+    # Kueue's flavors of a stack add the tolerations of its pools; those that are found need not.
+    found = [place.spec] if isinstance(place.spec.settings, FoundPool) else []
+    of_pools = (one.manifest for pool in [*pools, *found] for one in pool.tolerations)
     tolerations += [json.loads(one) for one in dict.fromkeys(json.dumps(one) for one in of_pools)]
     return {
         "name": planned.id,
         "namespace": namespace_of(planned.team, team, job.kind),
-        "queue": QUEUE,
+        "queue": team.queue,
         "team": planned.team,
         "class": job.kind,
         "priorityClass": priority_of(job.kind, [str(one) for one in team.priorities]),
@@ -336,12 +362,14 @@ def _document(planned: Planned, platform: Platform) -> dict[str, Any]:
 
 def _one_of(pools: Sequence[PoolSpec]) -> dict[str, Any]:
     """The affinity of a pod that may run in any of some pools, which Kueue and the schedulers read."""
-    among = {"key": POOL, "operator": "In", "values": [one.pool for one in pools]}
-    return {
-        "nodeAffinity": {
-            "requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": [{"matchExpressions": [among]}]}
-        }
-    }
+    terms = [[{"key": POOL, "operator": "In", "values": [one.pool for one in pools]}]]
+    if isinstance(pools[0].settings, FoundPool):
+        terms = [
+            [{"key": key, "operator": "In", "values": [value]} for key, value in one.node_selector.items()]
+            for one in pools
+        ]
+    required = {"nodeSelectorTerms": [{"matchExpressions": one} for one in terms]}
+    return {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": required}}
 
 
 def _notes(planned: Sequence[Planned]) -> Iterator[str]:

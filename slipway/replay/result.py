@@ -226,11 +226,31 @@ class TraceFacts(Document):
     """Team of the stack by team of the trace, where they differ."""
 
 
+class Happened(Document):
+    """The replay of a cluster's own jobs beside what happened to them."""
+
+    jobs: int
+    """Jobs that started both times, of which the trace says when."""
+    of: int
+    mean_wait: float
+    """Seconds."""
+    replayed_mean_wait: float
+    off: float
+    """Seconds by which the wait of a job differs, on average."""
+    in_order: float
+    """Part of the pairs of jobs that start in the same order both times."""
+    most_gpus: float
+    """GPUs of the jobs that ran at once, at most."""
+    replayed_most_gpus: float
+
+
 class Result(Document):
     """A replay."""
 
     version: Literal[1] = VERSION
     stack: str
+    happened: Happened | None = None
+    """How near it is to what happened; None if it is of no week of this cluster."""
     left_out: LeftOut
     trace: TraceFacts
     decided: list[Decided]

@@ -4,12 +4,12 @@ Karpenter, and its tables are the same as for a cluster.
 
 from typing import Any, Final
 
-from slipway.replay.plan import QUEUE
 from slipway.why import pods, queue
 from slipway.why.answer import Answer, Layer, Part
 from slipway.why.bundle import Bundle
 
 _UID: Final = "replayed"
+_SPACE: Final = "default"
 
 
 def sentence(job: str, layer: str, message: str) -> str:
@@ -31,7 +31,7 @@ def _queue(job: str, message: str) -> Part | None:
     workload = {
         "kind": "Workload",
         "metadata": {"name": job, "uid": _UID},
-        "spec": {"queueName": QUEUE},
+        "spec": {"queueName": _SPACE},
         "status": {"conditions": [_condition("QuotaReserved", "Pending", message)]},
     }
     return queue.held(workload, Bundle(subject=workload))
@@ -40,7 +40,7 @@ def _queue(job: str, message: str) -> Part | None:
 def _pod(job: str, message: str) -> dict[str, Any]:
     return {
         "kind": "Pod",
-        "metadata": {"name": job, "namespace": QUEUE, "uid": _UID},
+        "metadata": {"name": job, "namespace": _SPACE, "uid": _UID},
         "spec": {},
         "status": {"phase": "Pending", "conditions": [_condition("PodScheduled", "Unschedulable", message)]},
     }
@@ -65,8 +65,8 @@ def _node(job: str, message: str) -> Part | None:
     pod = _pod(job, "")
     event = {
         "kind": "Event",
-        "metadata": {"name": job, "namespace": QUEUE},
-        "involvedObject": {"kind": "Pod", "name": job, "namespace": QUEUE, "uid": _UID},
+        "metadata": {"name": job, "namespace": _SPACE},
+        "involvedObject": {"kind": "Pod", "name": job, "namespace": _SPACE, "uid": _UID},
         "reason": "Nominated" if message.startswith("Pod should schedule on") else "FailedScheduling",
         "reportingComponent": "karpenter",
         "message": message,

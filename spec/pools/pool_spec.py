@@ -19,7 +19,7 @@ from spec.naming import zone_letter
 from spec.pools import keys
 from spec.quantities import seconds
 from spec.settings.capacity import Market
-from spec.settings.pools import Pool, Provisioner, Role
+from spec.settings.pools import FoundPool, Pool, Provisioner, Role
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -68,7 +68,7 @@ class PoolSpec:
     @property
     def pool(self) -> str:
         """Name of the pool that workloads, queues and bills know: of a fallback, that of its pool."""
-        return self.labels[keys.POOL]
+        return self.name if isinstance(self.settings, FoundPool) else self.labels[keys.POOL]
 
     @property
     def may_be_spot(self) -> bool:
@@ -147,7 +147,8 @@ class PoolSpec:
     @property
     def node_selector(self) -> Mapping[str, str]:
         """Node selector of pods that run only on this pool."""
-        return MappingProxyType({keys.POOL: self.pool})
+        found = self.settings.selector if isinstance(self.settings, FoundPool) else {keys.POOL: self.pool}
+        return MappingProxyType(found)
 
     @property
     def scratch_gib(self) -> int:

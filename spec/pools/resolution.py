@@ -12,7 +12,7 @@ from spec.pools import keys
 from spec.pools.keys import config_name
 from spec.pools.pool_spec import GpuSharing, MigGeometry, PoolSpec, Taint
 from spec.settings.capacity import Mig, Sharing
-from spec.settings.pools import Pool, Provisioner
+from spec.settings.pools import FoundPool, Pool, Provisioner
 from spec.settings.zones import Place
 
 NO_SCHEDULE: Final = "NoSchedule"
@@ -58,7 +58,9 @@ def _resolve(name: str, of: str, pool: Pool, place: Place) -> PoolSpec:
         ami_release=pool.ami_release or _release(pool, place),
         labels=_sorted(_labels(of, pool, gpu, gpu_count, geometry, sharing)),
         taints=tuple(sorted(_taints(of, pool, gpu, kinds[0].arch))),
-        resources=_sorted(_resources(gpu, gpu_count, geometry, sharing, efa_count)),
+        resources=_sorted(
+            pool.devices if isinstance(pool, FoundPool) else _resources(gpu, gpu_count, geometry, sharing, efa_count)
+        ),
     )
 
 
@@ -100,6 +102,8 @@ def _labels(
     geometry: MigGeometry | None,
     sharing: GpuSharing | None,
 ) -> dict[str, str]:
+    if isinstance(pool, FoundPool):
+        return dict(pool.labels)
     labels = {**pool.labels, keys.POOL: name, keys.ROLE: str(pool.role)}
     if gpu is None:
         return labels
@@ -124,6 +128,8 @@ def _taints(name: str, pool: Pool, gpu: GpuModel | None, arch: Arch) -> list[Tai
     # (aws/containers-roadmap#2676, open in 2025-09), and metrics-server and most charts have none for
     # CriticalAddonsOnly. `taints` of the pool can add that taint.
     taints = [Taint(key, taint.value, taint.effect) for key, taint in pool.taints.items()]
+    if isinstance(pool, FoundPool):
+        return taints
     if gpu is not None:
         taints += [Taint(keys.GPU, "true", NO_SCHEDULE), Taint(keys.POOL, name, NO_SCHEDULE)]
     if arch == "arm64":

@@ -131,3 +131,12 @@ class Pool(Model):
             )
             for one in self.capacity.fallbacks
         }
+
+
+class FoundPool(Pool):
+    """A pool of a cluster without a stack file: its nodes have these labels and taints, and no others."""
+
+    devices: dict[str, int] = Field(default_factory=dict)
+    """Extended resources of one node of its first type."""
+    selector: dict[str, str] = Field(default_factory=dict)
+    """Labels by which a pod selects it."""

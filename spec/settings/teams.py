@@ -147,3 +147,24 @@ class Team(Model):
         given = self.namespaces or {team: TeamNamespace()}
         named = {team if key == team else f"{team}-{key}": space for key, space in given.items()}
         return dict(sorted(named.items()))
+
+    @property
+    def queue(self) -> str:
+        """Name of the LocalQueue in its namespaces."""
+        return "default"
+
+
+class FoundTeam(Team):
+    """Who uses a LocalQueue of a cluster without a stack file."""
+
+    namespace: str
+    local_queue: str
+
+    def namespaces_of(self, team: str) -> dict[str, TeamNamespace]:  # noqa: ARG002 - as of every team
+        """The namespace of the queue."""
+        return {self.namespace: TeamNamespace()}
+
+    @property
+    def queue(self) -> str:
+        """Name of the LocalQueue."""
+        return self.local_queue

@@ -84,7 +84,9 @@ def runnable() -> Iterator[str]:
     """Lines of blocks with a command that needs no cluster, no other program and nothing of the reader's."""
     for line in (line for page in pages() for line, is_code in lines(page.read_text(encoding="utf-8")) if is_code):
         words = ENDS.split(f"{line.removeprefix('$ ')} ")[0].split()
-        foreign = re.search(r"[A-Z]{3}|[<|…[]|perf|--(sandbox|against|deployed|out|fix|ttl|aws)", " ".join(words))
+        foreign = re.search(
+            r"[A-Z]{3}|[<|…[]|perf|--(sandbox|against|deployed|out|fix|ttl|aws|from [a-z])", " ".join(words)
+        )
         known = all((ROOT / word).is_file() for word in words if re.search(r"/|\.yaml$", word))
         if (
             words[:1] == ["slipway"]

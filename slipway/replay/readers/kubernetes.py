@@ -91,6 +91,7 @@ def _job(name: str, place: str, item: Mapping[str, Any], found: Collector) -> Jo
         kind=name_in(row, "class"),
         submitted=created,
         duration=end - start,
+        waited=start - created,
         pods=row.count("pods", most=MOST_PODS, least=1),
         # A job whose pods differ counts as that many of its largest.
         cpu_millis=max(cpu for cpu, _, _ in needs),

@@ -137,6 +137,7 @@ def _job(source: Source, name: str, pods: Sequence[_Pod], step: float) -> Job:
         team=name.partition("/")[0],
         submitted=min(at for pod in pods for at in pod.seen),
         duration=row.number("duration", most=MOST_SECONDS),
+        waited=start - min(at for pod in pods for at in pod.seen),
         pods=row.count("pods", most=MOST_PODS, least=1),
         cpu_millis=of.quantity("cpu", 1000, most=MOST_MILLIS),
         memory_mib=-(-of.quantity("memory", 1, most=MOST_MEBIBYTES * MI) // MI),

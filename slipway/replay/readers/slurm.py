@@ -1,6 +1,7 @@
 """Slurm's accounting: the output of `sacct --parsable2` (Slurm 25.05, sacct(1), "Job Accounting Fields")."""
 
 import re
+from dataclasses import replace
 from typing import Final
 
 from slipway.replay.jobs import MOST_MEBIBYTES, MOST_MILLIS, MOST_PODS, MOST_SECONDS, Collector, Job, Trace, name_in
@@ -45,7 +46,7 @@ def read(source: Source) -> Trace:
         start, end = row.date("Start"), row.date("End")
         if start > end or end - start > MOST_SECONDS:
             row.refuse("End", "a job starts before it ends, at most a year later", "Remove the row.")
-        found.add(_job(row, end - start), row.place)
+        found.add(replace(_job(row, end - start), waited=max(0.0, start - row.date("Submit"))), row.place)
     return found.trace(absolute=True)
 
 

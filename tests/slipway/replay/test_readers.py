@@ -14,7 +14,7 @@ from slipway.replay.readers import READERS, openb, read, slurm
 from slipway.replay.text import Source, TraceError
 
 HOSTILE: list[dict[str, str]] = yaml.safe_load(Path(__file__).with_name("hostile.yaml").read_text(encoding="utf-8"))
-HEADERS = {"csv": ",".join(jobs.COLUMNS), "openb": ",".join(openb.COLUMNS), "slurm": "|".join(slurm.COLUMNS)}
+HEADERS = {"csv": ",".join(jobs.COLUMNS[:-1]), "openb": ",".join(openb.COLUMNS), "slurm": "|".join(slurm.COLUMNS)}
 SHARED = os.environ.get("SLIPWAY_SHARED")
 
 
@@ -114,7 +114,7 @@ def test_sacct_divides_a_job_by_its_nodes_and_skips_steps(tmp_path: Path) -> Non
     first, second = trace.jobs
     assert first == Job(
         name="7_1", team="lab", kind="high", submitted=0.0, duration=7200.0, pods=2, cpu_millis=16500,
-        memory_mib=786432, gpu_millis=8000, gpu_types=("a100",),
+        memory_mib=786432, gpu_millis=8000, gpu_types=("a100",), waited=3600.0,
     )  # fmt: skip
     assert (second.team, second.kind, second.memory_mib, second.gpu_millis) == ("u", "gpu", 100, 0)
 
@@ -167,7 +167,7 @@ def test_jobs_and_workloads_of_a_cluster(tmp_path: Path) -> None:
     ray, train = trace.jobs
     assert train == Job(
         name="vision/train", team="vision", kind="production-training", submitted=0.0, duration=3600.0, pods=2,
-        cpu_millis=8500, memory_mib=65536 + 96, gpu_millis=8000, gpu_types=("nvidia-h100",),
+        cpu_millis=8500, memory_mib=65536 + 96, gpu_millis=8000, gpu_types=("nvidia-h100",), waited=600.0,
     )  # fmt: skip
     assert (ray.team, ray.kind, ray.pods, ray.duration, ray.gpu_millis) == ("language", "experiment", 4, 60.0, 429)
 
@@ -195,7 +195,7 @@ def test_pods_in_prometheus_are_joined_by_their_job(tmp_path: Path) -> None:
     assert trace.jobs == (
         Job(
             name="vision/train", team="vision", submitted=0.0, duration=480.0, pods=2, cpu_millis=2500,
-            memory_mib=1024, gpu_millis=4000,
+            memory_mib=1024, gpu_millis=4000, waited=180.0,
         ),
     )  # fmt: skip
     assert trace.left_out == {"its pods never had a node": 1}
