@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import functools
 import hashlib
 import json
@@ -16,20 +17,25 @@ from moto.core.utils import utcnow
 from moto.ec2.exceptions import FilterNotImplementedError
 from moto.ec2.models.core import TaggedEC2Resource
 from moto.ec2.models.flow_logs import FlowLogsBackend
+from moto.ec2.models.instances import Instance
 from moto.ec2.models.launch_templates import LaunchTemplate, LaunchTemplateBackend
 from moto.ec2.models.nat_gateways import NatGatewayBackend
 from moto.ec2.models.security_groups import SecurityGroupBackend, SecurityGroupRule
 from moto.ec2.models.subnets import Subnet
+from moto.ec2.models.transit_gateway_route_tables import TransitGatewayRouteTableBackend
+from moto.ec2.responses.elastic_network_interfaces import ElasticNetworkInterfaces
+from moto.ec2.responses.subnets import Subnets
 from moto.ec2.responses.vpcs import VPCs
 from moto.efs import urls
 from moto.efs.models import EFSBackend
 from moto.efs.responses import EFSResponse
 from moto.iam.models import IAMBackend
 from moto.kms.models import KmsBackend
+from moto.kms.responses import KmsResponse
 from moto.logs.models import LogGroup
 from moto.logs.responses import LogsResponse
 from moto.moto_api._internal import mock_random
-from moto.rds.models import DBInstance, DBParameterGroup, RDSBackend
+from moto.rds.models import DBCluster, DBInstance, DBParameterGroup, RDSBackend
 from moto.route53.responses import Route53
 from moto.s3.models import FakeBucket, S3Backend
 from moto.s3.responses import S3Response
@@ -42,55 +48,73 @@ from sandbox.aws.shapes import normal
 _BY_KEY: Final = ("schedule_key_deletion", "cancel_key_deletion", "enable_key", "disable_key")
 """Operations of KMS that take the ARN of a key too (KMS API Reference, KeyId): moto looks for it among IDs."""
 
+_DAYS: Final = 365
+"""Between two rotations of a key, by default (KMS API Reference, EnableKeyRotation)."""
 _CLASS: Final = "STANDARD"
 """Of a log group, by default (CloudWatch Logs API Reference, CreateLogGroup)."""
 
 
 def install() -> None:
     """Put them in place. A second call does nothing."""
+    changes: tuple[tuple[Any, str, Callable[..., Any]], ...] = (
+        (KmsBackend, "replicate_key", _apart),
+        (KmsResponse, "enable_key_rotation", _with_period),
+        (KmsResponse, "get_key_rotation_status", _of_period),
+        (FlowLogsBackend, "create_flow_logs", _below_prefix),
+        (Route53, "create_hosted_zone", _in_vpc),
+        (IAMBackend, "update_role", _only_given),
+        (S3Response, "_bucket_response_put", _with_tags),
+        (S3Backend, "log_incoming_request", _later),
+        (FakeBucket, "get_permission", _without_conditions),
+        (DBParameterGroup, "update_parameters", _of_user),
+        (RDSBackend, "modify_db_subnet_group", _remembered),
+        (VPCs, "modify_vpc_endpoint", _with_names),
+        (DBInstance, "__init__", _identified),
+        (RDSBackend, "create_db_instance_read_replica", _of_its_own),
+        (LaunchTemplateBackend, "create_launch_template", _without_own_tags),
+        (NatGatewayBackend, "delete_nat_gateway", _with_interface),
+        (Instance, "terminate", _with_primary),
+        (ElasticNetworkInterfaces, "create_network_interface", _of_kind),
+        (TransitGatewayRouteTableBackend, "disassociate_transit_gateway_route_table", _associated),
+        (S3Response, "get_bucket_notification", _to_event_bridge),
+        (LogsResponse, "create_log_group", _of_class),
+        (LogGroup, "to_describe_dict", _with_class),
+        (EFSBackend, "create_mount_target", _in_default_group),
+        (SimpleSystemManagerBackend, "get_parameter", _published),
+        (CloudWatchBackend, "put_metric_alarm", _with_statistic),
+        (Subnets, "modify_subnet_attribute", _with_attributes),
+        (SecurityGroupRule, "__init__", _of_every_port),
+        (Queue, "_set_attributes", _with_policy),
+        (TaggedEC2Resource, "get_filter_value", _by_member),
+        (SecurityGroupBackend, "modify_security_group_rules", _with_sources),
+        (S3Response, "_key_response_put", _with_checksum),
+    )
+    for owner, name, change in changes:
+        _around(owner, name, change)
     for name in _BY_KEY:
         _around(KmsBackend, name, _by_key)
-    _around(KmsBackend, "replicate_key", _apart)
-    _around(FlowLogsBackend, "create_flow_logs", _below_prefix)
-    _around(Route53, "create_hosted_zone", _in_vpc)
-    _around(IAMBackend, "update_role", _only_given)
     bucket: Any = FakeBucket
     bucket._log_permissions_enabled_policy = staticmethod(_takes_logs)
-    _around(S3Response, "_bucket_response_put", _with_tags)
-    _around(S3Backend, "log_incoming_request", _later)
-    _around(FakeBucket, "get_permission", _without_conditions)
-    _around(DBParameterGroup, "update_parameters", _of_user)
-    _around(RDSBackend, "modify_db_subnet_group", _remembered)
-    _around(VPCs, "modify_vpc_endpoint", _with_names)
-    _around(DBInstance, "__init__", _identified)
+    cluster: Any = DBCluster
+    cluster.default_allocated_storage = staticmethod(_grows(DBCluster.default_allocated_storage))
     for name in ("create_db_instance", "modify_db_instance"):
         _around(RDSBackend, name, _with_insights)
-    _around(LaunchTemplateBackend, "create_launch_template", _without_own_tags)
-    _around(NatGatewayBackend, "delete_nat_gateway", _with_interface)
-    _around(LogsResponse, "create_log_group", _of_class)
-    _around(LogGroup, "to_describe_dict", _with_class)
-    _around(EFSBackend, "create_mount_target", _in_default_group)
     files: Any = EFSResponse
     files.update_file_system, files.update_file_system_protection = _with_throughput, _with_protection
     paths: dict[str, Any] = urls.url_paths
     paths["/2015-02-01/file-systems/<file_system_id>/protection"] = files.dispatch
-    _around(SimpleSystemManagerBackend, "get_parameter", _published)
-    _around(CloudWatchBackend, "put_metric_alarm", _with_statistic)
     template: Any = LaunchTemplate
     # Those of today: moto describes the tags that it was made with.
     template.tags = property(LaunchTemplate.get_tags, lambda *_: None)
     _property(Subnet, "available_ip_address_count", _addresses)
     _property(Subnet, "ipv6_cidr_block_association_set", _of_states)
-    _around(SecurityGroupRule, "__init__", _of_every_port)
     queue: Any = Queue
     # Which queues may have this one for their dead letters, which moto doesn't tell.
     queue.redrive_allow_policy = None
     queue.BASE_ATTRIBUTES = [*dict.fromkeys((*Queue.BASE_ATTRIBUTES, "RedriveAllowPolicy"))]
-    _around(Queue, "_set_attributes", _with_policy)
-    _around(TaggedEC2Resource, "get_filter_value", _by_member)
+    _property(Queue, "attributes", _compact)
     rule: Any = SecurityGroupRule
     rule.description = property(_description)
-    _around(SecurityGroupBackend, "modify_security_group_rules", _with_sources)
 
 
 def _around(owner: Any, name: str, change: Callable[..., Any]) -> None:
@@ -120,10 +144,26 @@ def _by_key(original: Callable[..., Any], backend: KmsBackend, key_id: str, *arg
 
 
 def _apart(original: Callable[..., Any], _: KmsBackend, *args: Any) -> Any:
-    """A replica has aliases and grants of its own (KMS Developer Guide, multi-region-keys-overview.html)."""
+    """A replica has aliases, grants and a role of its own (KMS Developer Guide, multi-region-keys-overview.html)."""
     made = original(*args)
     made.aliases, made.grants = {}, {}
+    made.multi_region_configuration = copy.deepcopy(made.multi_region_configuration)
     return made
+
+
+def _with_period(original: Callable[..., Any], response: Any) -> Any:
+    """The days between rotations (KMS API Reference, EnableKeyRotation), which moto forgets."""
+    backend = response.kms_backend
+    key = backend.keys[backend.get_key_id(response._get_param("KeyId"))]
+    key.slipway_period = response._get_param("RotationPeriodInDays") or _DAYS
+    return original()
+
+
+def _of_period(original: Callable[..., Any], response: Any) -> Any:
+    answer, backend = json.loads(original()), response.kms_backend
+    key = backend.keys[backend.get_key_id(response._get_param("KeyId"))]
+    period = {"RotationPeriodInDays": getattr(key, "slipway_period", _DAYS)} if answer["KeyRotationEnabled"] else {}
+    return json.dumps({**answer, **period})
 
 
 def _below_prefix(original: Callable[..., Any], _: FlowLogsBackend, *, log_destination: str | None, **more: Any) -> Any:
@@ -169,6 +209,73 @@ def _with_interface(original: Callable[..., Any], backend: Any, id: str) -> Any:
     gateway = original(id)
     backend.enis.pop(gateway._eni.id, None)
     return gateway
+
+
+def _with_primary(original: Callable[..., Any], instance: Any) -> Any:
+    """An instance ends with the interface that was made for it (EC2 User Guide, terminating-instances.html)."""
+    for interface in instance.nics.values():
+        interface.delete_on_termination |= interface.description == "Primary network interface"
+    return original()
+
+
+def _of_kind(original: Callable[..., Any], response: Any) -> Any:
+    """The type of an interface, and its prefixes of addresses (EC2 API Reference, CreateNetworkInterface)."""
+    answer = original()
+    made, count = answer.result["NetworkInterface"], response._get_int_param("Ipv4PrefixCount", 0)
+    made.interface_type = response._get_param("InterfaceType") or made.interface_type
+    if count:
+        ranges = [*made.subnet.cidr.subnets(new_prefix=28)][-count:]
+        made.ipv4_prefixes = [{"Ipv4Prefix": str(one)} for one in ranges]
+    return answer
+
+
+def _associated(original: Callable[..., Any], backend: Any, attachment: str, table: str) -> Any:
+    """An attachment is associated with the default route table at first: moto knows it of the attachment alone."""
+    if attachment not in backend.transit_gateway_associations:
+        backend.associate_transit_gateway_route_table(attachment, table)
+    return original(attachment, table)
+
+
+def _to_event_bridge(original: Callable[..., Any], response: Any) -> Any:
+    """Whether events go to EventBridge, too (S3 API Reference, EventBridgeConfiguration), which moto doesn't tell."""
+    status, headers, body = original()
+    config, end = response.backend.get_bucket_notification_configuration(response.bucket_name), "</NotificationConfig"
+    if config and config.event_bridge is not None:
+        body = re.sub(r"<(Notif[^>]*?) ?/>", r"<\1></NotificationConfiguration>", body)
+        body = body.replace(end, f"<EventBridgeConfiguration/>{end}")
+    return status, headers, body
+
+
+def _with_checksum(original: Callable[..., Any], response: Any, *args: Any) -> Any:
+    """A checksum names its algorithm (S3 User Guide, checking-object-integrity.html): moto asks for a header more."""
+    environ, begin, own = (
+        response.normalized_request.environ,
+        "HTTP_X_AMZ_CHECKSUM_",
+        "HTTP_X_AMZ_SDK_CHECKSUM_ALGORITHM",
+    )
+    for name in [one for one in environ if one.startswith(begin)]:
+        environ.setdefault(own, name.removeprefix(begin))
+    return original(*args)
+
+
+def _compact(original: Any, queue: Any) -> Any:
+    """Documents are without blanks, as SQS answers them."""
+    found = original(queue)
+    names = [one for one in ("RedrivePolicy",) if found.get(one)]
+    return {**found, **{name: json.dumps(json.loads(found[name]), separators=(",", ":")) for name in names}}
+
+
+def _of_its_own(original: Callable[..., Any], _: RDSBackend, *args: Any) -> Any:
+    """A replica has a resource ID of its own: moto copies that of its source."""
+    made = original(*args)
+    _identified(lambda: None, made)
+    return made
+
+
+def _grows(original: Callable[..., int]) -> Callable[..., int]:
+    """The storage of Aurora grows by itself, whatever its type (Aurora User Guide, Aurora.Overview.StorageReliability):
+    moto knows some types."""
+    return lambda engine, storage_type: 1 if engine.startswith("aurora") else original(engine, storage_type)
 
 
 def _of_class(original: Callable[..., Any], response: Any) -> Any:
@@ -290,6 +397,17 @@ def _description(rule: Any) -> str | None:
     """The description of a rule whose source is a group is the group's: moto looks at ranges alone."""
     found: str | None = rule.ip_range.get("Description") or rule.source_group.get("Description")
     return found
+
+
+def _with_attributes(original: Callable[..., Any], response: Any) -> Any:
+    """The names of instances (EC2 API Reference, ModifySubnetAttribute), of which moto knows one attribute."""
+    answer, subnet = original(), response.ec2_backend.get_subnet(response._get_param("SubnetId"))
+    for member, given in response.params.items():
+        option = member.removeprefix("PrivateDns").removesuffix("OnLaunch")
+        if option in subnet.private_dns_name_options_on_launch:
+            value = given["Value"] if isinstance(given, Mapping) else given
+            subnet.private_dns_name_options_on_launch[option] = value
+    return answer
 
 
 def _addresses(original: Any, subnet: Any) -> int:

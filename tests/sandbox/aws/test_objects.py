@@ -1,15 +1,20 @@
 """Every sample by the provider, in the account: made, read, changed, repaired after drift, imported and deleted."""
 
 import importlib
+import re
 import warnings
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
 import pytest
+from moto.core.responses import EmptyResult
+from moto.ec2.responses.subnets import Subnets
 from pulumi import _types
 from pulumi.runtime import rpc
 
+from sandbox.aws.moto import questions
+from sandbox.aws.records import RECORDED
 from sandbox.aws.schema import tokens
 from sandbox.rpc import diff
 from sandbox.rpc.errors import PartialFailureError, ProviderError
@@ -203,3 +208,29 @@ def test_the_name_of_a_final_snapshot_is_taken_only_once(world: World) -> None:
         objects.delete(id, outputs)
     left = world.aws.call("rds", "describe_db_snapshots", DBInstanceIdentifier="again", SnapshotType="manual")
     assert {one["DBSnapshotIdentifier"] for one in left["DBSnapshots"]} == {"again-final-1", "again-final-2"}
+
+
+def test_a_wait_for_what_the_account_never_reports_ends(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The provider asks for minutes, or for hours: it says what of which object it waits for, and the account says why."""
+    monkeypatch.setattr(Subnets, "modify_subnet_attribute", lambda _: EmptyResult())
+    monkeypatch.setattr(questions, "_QUIET_SECONDS", 1.0)
+    inputs = {"vpcId": world.home, "cidrBlock": "10.1.255.0/24", "mapPublicIpOnLaunch": True}
+    with pytest.raises(PartialFailureError) as raised:
+        world.make("aws:ec2/subnet:Subnet", **inputs)
+    assert re.search(r"waiting for EC2 Subnet \(subnet-\w+\) MapPublicIpOnLaunch update", str(raised.value.reasons))
+    assert "describe_subnets was answered alike" in str(raised.value.reasons)
+    assert "modify_subnet_attribute (MapPublicIpOnLaunch, SubnetId)" in str(raised.value.reasons)
+    assert raised.value.id.startswith("subnet-")
+
+
+def test_an_operation_that_nobody_answers_makes_a_record(world: World) -> None:
+    """One whose path moto doesn't know, and one of several requests at which moto fails."""
+    token = "aws:efs/replicationConfiguration:ReplicationConfiguration"
+    inputs = {"sourceFileSystemId": world.file_system(), "destination": {"region": "us-east-1"}}
+    objects = world.objects(token)
+    objects.provider.preview_create(world.aws, objects.resource, objects.checked(inputs))
+    assert RECORDED in world.make(token, **inputs)[1]
+    token = "aws:iam/virtualMfaDevice:VirtualMfaDevice"
+    id, outputs = world.make(token, virtualMfaDeviceName="phone")
+    assert RECORDED not in outputs
+    assert read(world.objects(token), id, outputs, {"virtualMfaDeviceName": "phone"}).outputs == outputs
