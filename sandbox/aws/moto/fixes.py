@@ -6,99 +6,49 @@ import copy
 import functools
 import hashlib
 import json
+import pydoc
 import re
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import Any, Final
 from xml.sax.saxutils import unescape
 
-from botocore import xform_name
-from moto.cloudwatch.models import CloudWatchBackend
+from moto import settings
+from moto.core.responses import ActionResult
 from moto.core.utils import utcnow
 from moto.ec2.exceptions import FilterNotImplementedError
-from moto.ec2.models.core import TaggedEC2Resource
 from moto.ec2.models.flow_logs import FlowLogsBackend
-from moto.ec2.models.instances import Instance
-from moto.ec2.models.launch_templates import LaunchTemplate, LaunchTemplateBackend
-from moto.ec2.models.nat_gateways import NatGatewayBackend
-from moto.ec2.models.security_groups import SecurityGroupBackend, SecurityGroupRule
+from moto.ec2.models.launch_templates import LaunchTemplate
+from moto.ec2.models.security_groups import SecurityGroupRule
 from moto.ec2.models.subnets import Subnet
-from moto.ec2.models.transit_gateway_route_tables import TransitGatewayRouteTableBackend
-from moto.ec2.responses.elastic_network_interfaces import ElasticNetworkInterfaces
-from moto.ec2.responses.subnets import Subnets
-from moto.ec2.responses.vpcs import VPCs
 from moto.efs import urls
-from moto.efs.models import EFSBackend
 from moto.efs.responses import EFSResponse
 from moto.iam.models import IAMBackend
 from moto.kms.models import KmsBackend
-from moto.kms.responses import KmsResponse
-from moto.logs.models import LogGroup
-from moto.logs.responses import LogsResponse
 from moto.moto_api._internal import mock_random
-from moto.rds.models import DBCluster, DBInstance, DBParameterGroup, RDSBackend
-from moto.route53.responses import Route53
-from moto.s3.models import FakeBucket, S3Backend
-from moto.s3.responses import S3Response
+from moto.rds.models import RDSBackend
+from moto.s3.models import FakeBucket
 from moto.sqs.models import Queue
-from moto.ssm.models import Parameter, SimpleSystemManagerBackend
+from moto.ssm.models import Parameter
 
 from sandbox.aws.rules.policies import admits, listed
 from sandbox.aws.shapes import normal
+from spec import strict_yaml
 
-_BY_KEY: Final = ("schedule_key_deletion", "cancel_key_deletion", "enable_key", "disable_key")
-"""Operations of KMS that take the ARN of a key too (KMS API Reference, KeyId): moto looks for it among IDs."""
-
-_DAYS: Final = 365
-"""Between two rotations of a key, by default (KMS API Reference, EnableKeyRotation)."""
+_FILE: Final = Path(__file__).with_name("fixes.yaml")
 _CLASS: Final = "STANDARD"
 """Of a log group, by default (CloudWatch Logs API Reference, CreateLogGroup)."""
 
 
 def install() -> None:
     """Put them in place. A second call does nothing."""
-    changes: tuple[tuple[Any, str, Callable[..., Any]], ...] = (
-        (KmsBackend, "replicate_key", _apart),
-        (KmsResponse, "enable_key_rotation", _with_period),
-        (KmsResponse, "get_key_rotation_status", _of_period),
-        (FlowLogsBackend, "create_flow_logs", _below_prefix),
-        (Route53, "create_hosted_zone", _in_vpc),
-        (IAMBackend, "update_role", _only_given),
-        (S3Response, "_bucket_response_put", _with_tags),
-        (S3Backend, "log_incoming_request", _later),
-        (FakeBucket, "get_permission", _without_conditions),
-        (DBParameterGroup, "update_parameters", _of_user),
-        (RDSBackend, "modify_db_subnet_group", _remembered),
-        (VPCs, "modify_vpc_endpoint", _with_names),
-        (DBInstance, "__init__", _identified),
-        (RDSBackend, "create_db_instance_read_replica", _of_its_own),
-        (LaunchTemplateBackend, "create_launch_template", _without_own_tags),
-        (NatGatewayBackend, "delete_nat_gateway", _with_interface),
-        (Instance, "terminate", _with_primary),
-        (ElasticNetworkInterfaces, "create_network_interface", _of_kind),
-        (TransitGatewayRouteTableBackend, "disassociate_transit_gateway_route_table", _associated),
-        (S3Response, "get_bucket_notification", _to_event_bridge),
-        (LogsResponse, "create_log_group", _of_class),
-        (LogGroup, "to_describe_dict", _with_class),
-        (EFSBackend, "create_mount_target", _in_default_group),
-        (SimpleSystemManagerBackend, "get_parameter", _published),
-        (CloudWatchBackend, "put_metric_alarm", _with_statistic),
-        (Subnets, "modify_subnet_attribute", _with_attributes),
-        (SecurityGroupRule, "__init__", _of_every_port),
-        (Queue, "_set_attributes", _with_policy),
-        (TaggedEC2Resource, "get_filter_value", _by_member),
-        (SecurityGroupBackend, "modify_security_group_rules", _with_sources),
-        (S3Response, "_key_response_put", _with_checksum),
-    )
-    for owner, name, change in changes:
-        _around(owner, name, change)
-    for name in _BY_KEY:
-        _around(KmsBackend, name, _by_key)
+    for path, methods in strict_yaml.read(_FILE.read_text(encoding="utf-8")).items():
+        for name, change in methods.items():
+            _around(pydoc.locate(path), name, globals()[f"_{change}"])
+    # Otherwise a certificate is issued after a minute.
+    settings.ACM_VALIDATION_WAIT = -1
     bucket: Any = FakeBucket
     bucket._log_permissions_enabled_policy = staticmethod(_takes_logs)
-    cluster: Any = DBCluster
-    cluster.default_allocated_storage = staticmethod(_grows(DBCluster.default_allocated_storage))
-    for name in ("create_db_instance", "modify_db_instance"):
-        _around(RDSBackend, name, _with_insights)
     files: Any = EFSResponse
     files.update_file_system, files.update_file_system_protection = _with_throughput, _with_protection
     paths: dict[str, Any] = urls.url_paths
@@ -140,6 +90,7 @@ def _only_given(original: Callable[..., Any], backend: IAMBackend, name: str, de
 
 
 def _by_key(original: Callable[..., Any], backend: KmsBackend, key_id: str, *args: Any) -> Any:
+    """A key may be named by its ARN (KMS API Reference, KeyId): moto looks for it among IDs."""
     return original(backend.get_key_id(key_id), *args)
 
 
@@ -151,19 +102,9 @@ def _apart(original: Callable[..., Any], _: KmsBackend, *args: Any) -> Any:
     return made
 
 
-def _with_period(original: Callable[..., Any], response: Any) -> Any:
-    """The days between rotations (KMS API Reference, EnableKeyRotation), which moto forgets."""
-    backend = response.kms_backend
-    key = backend.keys[backend.get_key_id(response._get_param("KeyId"))]
-    key.slipway_period = response._get_param("RotationPeriodInDays") or _DAYS
-    return original()
-
-
-def _of_period(original: Callable[..., Any], response: Any) -> Any:
-    answer, backend = json.loads(original()), response.kms_backend
-    key = backend.keys[backend.get_key_id(response._get_param("KeyId"))]
-    period = {"RotationPeriodInDays": getattr(key, "slipway_period", _DAYS)} if answer["KeyRotationEnabled"] else {}
-    return json.dumps({**answer, **period})
+def _with_key(original: Callable[..., Any], response: Any) -> Any:
+    """Which key is answered about, so that what was set of it is found (remembered.py)."""
+    return ActionResult({**(json.loads(original()) or {}), "KeyId": response._get_param("KeyId")})
 
 
 def _below_prefix(original: Callable[..., Any], _: FlowLogsBackend, *, log_destination: str | None, **more: Any) -> Any:
@@ -218,24 +159,6 @@ def _with_primary(original: Callable[..., Any], instance: Any) -> Any:
     return original()
 
 
-def _of_kind(original: Callable[..., Any], response: Any) -> Any:
-    """The type of an interface, and its prefixes of addresses (EC2 API Reference, CreateNetworkInterface)."""
-    answer = original()
-    made, count = answer.result["NetworkInterface"], response._get_int_param("Ipv4PrefixCount", 0)
-    made.interface_type = response._get_param("InterfaceType") or made.interface_type
-    if count:
-        ranges = [*made.subnet.cidr.subnets(new_prefix=28)][-count:]
-        made.ipv4_prefixes = [{"Ipv4Prefix": str(one)} for one in ranges]
-    return answer
-
-
-def _associated(original: Callable[..., Any], backend: Any, attachment: str, table: str) -> Any:
-    """An attachment is associated with the default route table at first: moto knows it of the attachment alone."""
-    if attachment not in backend.transit_gateway_associations:
-        backend.associate_transit_gateway_route_table(attachment, table)
-    return original(attachment, table)
-
-
 def _to_event_bridge(original: Callable[..., Any], response: Any) -> Any:
     """Whether events go to EventBridge, too (S3 API Reference, EventBridgeConfiguration), which moto doesn't tell."""
     status, headers, body = original()
@@ -246,23 +169,11 @@ def _to_event_bridge(original: Callable[..., Any], response: Any) -> Any:
     return status, headers, body
 
 
-def _with_checksum(original: Callable[..., Any], response: Any, *args: Any) -> Any:
-    """A checksum names its algorithm (S3 User Guide, checking-object-integrity.html): moto asks for a header more."""
-    environ, begin, own = (
-        response.normalized_request.environ,
-        "HTTP_X_AMZ_CHECKSUM_",
-        "HTTP_X_AMZ_SDK_CHECKSUM_ALGORITHM",
-    )
-    for name in [one for one in environ if one.startswith(begin)]:
-        environ.setdefault(own, name.removeprefix(begin))
-    return original(*args)
-
-
 def _compact(original: Any, queue: Any) -> Any:
     """Documents are without blanks, as SQS answers them."""
-    found = original(queue)
-    names = [one for one in ("RedrivePolicy",) if found.get(one)]
-    return {**found, **{name: json.dumps(json.loads(found[name]), separators=(",", ":")) for name in names}}
+    found = original(queue).items()
+    return {name: json.dumps(json.loads(one), separators=(",", ":")) if name == "RedrivePolicy" and one else one
+            for name, one in found}  # fmt: skip
 
 
 def _of_its_own(original: Callable[..., Any], _: RDSBackend, *args: Any) -> Any:
@@ -270,12 +181,6 @@ def _of_its_own(original: Callable[..., Any], _: RDSBackend, *args: Any) -> Any:
     made = original(*args)
     _identified(lambda: None, made)
     return made
-
-
-def _grows(original: Callable[..., int]) -> Callable[..., int]:
-    """The storage of Aurora grows by itself, whatever its type (Aurora User Guide, Aurora.Overview.StorageReliability):
-    moto knows some types."""
-    return lambda engine, storage_type: 1 if engine.startswith("aurora") else original(engine, storage_type)
 
 
 def _of_class(original: Callable[..., Any], response: Any) -> Any:
@@ -381,16 +286,6 @@ def _identified(original: Callable[..., Any], database: Any, *args: Any, **more:
     """A database has a resource ID of its own: moto gives all the same."""
     original(*args, **more)
     database.dbi_resource_id = f"db-{mock_random.get_random_hex(26).upper()}"
-
-
-def _with_insights(original: Callable[..., Any], _: Any, *args: Any, **more: Any) -> Any:
-    """Performance Insights, which moto forgets."""
-    made, given = original(*args, **more), next(one for one in (*args, *more.values()) if isinstance(one, Mapping))
-    for member, value in given.items():
-        name = xform_name(member)
-        if "performance_insights" in name and value is not None:
-            setattr(made, "performance_insights_enabled" if name.startswith("enable") else name, value)
-    return made
 
 
 def _description(rule: Any) -> str | None:

@@ -72,12 +72,11 @@ _SIGNED: Final = re.compile(r"Credential=[^/]+/\d+/[^/]+/([\w-]+)/")
 def _unrouted(environ: Mapping[str, Any], start_response: Callable[..., Any]) -> Iterable[bytes]:
     """The answer to an operation whose path moto does not know, in the form of its service: moto has a page."""
     signed = _SIGNED.search(str(environ.get("HTTP_AUTHORIZATION", "")))
-    error = kept.unanswered(signed[1] if signed else "", f"{environ['REQUEST_METHOD']} {environ['PATH_INFO']}")
-    code, words = str(error.code), str(error)
-    xml = signed is not None and signed[1] in ("s3", "route53", "cloudfront")
+    service = signed[1] if signed else ""
+    error = kept.unanswered(service, f"{environ['REQUEST_METHOD']} {environ['PATH_INFO']}")
+    code, words, kind = str(error.code), str(error), "xml" if service in ("s3", "route53", "cloudfront") else "json"
     form = "<ErrorResponse><Error><Code>{}</Code><Message>{}</Message></Error></ErrorResponse>"
-    body = form.format(code, escape(words)) if xml else json.dumps({"__type": code, "message": words})
-    kind = "xml" if xml else "json"
+    body = json.dumps({"__type": code, "message": words}) if kind == "json" else form.format(code, escape(words))
     headers = [("Content-Type", f"application/{kind}"), ("x-amzn-ErrorType", code), ("Content-Length", str(len(body)))]
     start_response("400 Bad Request", headers)
     return [body.encode()]

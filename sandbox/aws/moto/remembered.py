@@ -23,7 +23,7 @@ from sandbox.aws.rules.policies import listed
 Given = dict[tuple[str, str], dict[str, Any]]
 """Parameters by the member that names an object, and its value."""
 _MAKES: Final = re.compile(r"(?:Create|Allocate|Request|Run)(\w+?)s?")
-_CHANGES: Final = re.compile(r"(?:Modify|Update|Put|Set)(\w+)")
+_CHANGES: Final = re.compile(r"(?:Modify|Update|Put|Set|Enable)(\w+)")
 _MAP: Final = "Attributes"
 _NAMES: Final = ("Id", "Identifier", "Arn", "ARN", "Name")
 _KINDS: Final[Mapping[str, type]] = {"string": str, "boolean": bool, "integer": int, "structure": dict, "list": list}
@@ -80,8 +80,13 @@ def install(request: Callable[[Any], tuple[str, Mapping[str, Any], Given]]) -> N
             return found
         for name, member in parent.members.items():
             known = name.endswith(_NAMES) and now.given.get((name, str(pick(self, value, name, member))))
-            if known and (given := _unwrapped(known.get(key))) is not None:
-                return given if isinstance(given, _KINDS.get(shape.type_name, ())) else None
+            # EnablePerformanceInsights sets PerformanceInsightsEnabled.
+            of = key if not known or key in known else f"Enable{key.removesuffix('Enabled')}"
+            given = known.get(of) if known else None
+            # An attribute of EC2 is in a structure of its own (EC2 API Reference, AttributeBooleanValue).
+            given = given["Value"] if isinstance(given, Mapping) and set(given) == {"Value"} else given
+            if isinstance(given, _KINDS.get(shape.type_name, ())):
+                return given
         return found
 
     patched: Any = BaseResponse
@@ -107,8 +112,3 @@ def _merged(known: Mapping[str, Any], parameters: Mapping[str, Any]) -> dict[str
     one = {parameters["AttributeName"]: parameters.get("AttributeValue")} if "AttributeName" in parameters else {}
     attributes = {**known.get(_MAP, {}), **parameters.get(_MAP, {}), **one}
     return {**known, **parameters, **({_MAP: attributes} if attributes else {})}
-
-
-def _unwrapped(value: Any) -> Any:
-    """An attribute of EC2 is in a structure of its own (EC2 API Reference, AttributeBooleanValue)."""
-    return value["Value"] if isinstance(value, Mapping) and set(value) == {"Value"} else value
