@@ -43,5 +43,6 @@ def test_the_programs_own_name_is_kept() -> None:
 
 @pytest.mark.parametrize(("kind", "fifo"), [("aws:sqs/queue:Queue", "fifoQueue"), ("aws:sns/topic:Topic", "fifoTopic")])
 def test_the_name_of_a_fifo_queue_or_topic_ends_so(kind: str, fifo: str) -> None:
-    assert named(kind, **{fifo: True})["name"].endswith(".fifo")
+    first: dict[str, Any] = {fifo: True}
+    assert named(kind, **first)["name"].endswith(".fifo")
     assert not named(kind)["name"].endswith(".fifo")
