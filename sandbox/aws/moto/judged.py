@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any, Final
 from xml.sax.saxutils import escape
 
+import moto
 from botocore import xform_name
 from botocore.model import ListShape, OperationModel, Shape, StructureShape
 from moto.core.exceptions import ServiceException
@@ -34,6 +35,7 @@ from sandbox.aws.rules.names import wrong_tags
 LOG = logging.getLogger(__name__)
 OUTSIDE: Final = "slipway.outside"
 """Key of a request's environment: it came through the socket."""
+_MOTO: Final = Path(moto.__file__).parent
 Application = Callable[[dict[str, Any], Callable[..., Any]], Iterable[bytes]]
 Problem = tuple[str, str]
 """The code and the words of a refusal."""
@@ -103,7 +105,7 @@ def install() -> None:
         except ServiceException as refused:
             result = ActionResult(refused)
         except Exception as error:
-            if "moto" not in Path(traceback.extract_tb(error.__traceback__)[-1].filename).parts:
+            if _MOTO not in Path(traceback.extract_tb(error.__traceback__)[-1].filename).parents:
                 raise
             LOG.exception("moto fails at %s %s", self.boto3_service_name, self._get_action())
             result = ActionResult(kept.unanswered(self.boto3_service_name, self._get_action()))

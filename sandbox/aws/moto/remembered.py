@@ -109,6 +109,8 @@ def _answered(operation: str, parameters: Mapping[str, Any], given: Given) -> _A
 
 def _merged(known: Mapping[str, Any], parameters: Mapping[str, Any]) -> dict[str, Any]:
     """What is known of an object, changed by parameters: one attribute by its name, or members."""
-    one = {parameters["AttributeName"]: parameters.get("AttributeValue")} if "AttributeName" in parameters else {}
-    attributes = {**known.get(_MAP, {}), **parameters.get(_MAP, {}), **one}
-    return {**known, **parameters, **({_MAP: attributes} if attributes else {})}
+    name, found = parameters.get("AttributeName"), {**known, **parameters}
+    attributes = {name: parameters.get("AttributeValue")} if name else parameters.get(_MAP)
+    if isinstance(attributes, Mapping):
+        found[_MAP] = {**known.get(_MAP, {}), **attributes}
+    return found
