@@ -26,7 +26,7 @@ from moto.efs.responses import EFSResponse
 from moto.iam.models import IAMBackend
 from moto.kms.models import KmsBackend
 from moto.moto_api._internal import mock_random
-from moto.rds.models import RDSBackend
+from moto.rds.models import DBCluster, RDSBackend
 from moto.s3.models import FakeBucket
 from moto.sqs.models import Queue
 from moto.ssm.models import Parameter
@@ -47,6 +47,8 @@ def install() -> None:
             _around(pydoc.locate(path), name, globals()[f"_{change}"])
     # Otherwise a certificate is issued after a minute.
     settings.ACM_VALIDATION_WAIT = -1
+    cluster: Any = DBCluster
+    cluster.default_allocated_storage = staticmethod(_grows(DBCluster.default_allocated_storage))
     bucket: Any = FakeBucket
     bucket._log_permissions_enabled_policy = staticmethod(_takes_logs)
     files: Any = EFSResponse
@@ -174,6 +176,24 @@ def _compact(original: Any, queue: Any) -> Any:
     found = original(queue).items()
     return {name: json.dumps(json.loads(one), separators=(",", ":")) if name == "RedrivePolicy" and one else one
             for name, one in found}  # fmt: skip
+
+
+def _grows(original: Callable[..., int]) -> Callable[..., int]:
+    """The storage of Aurora grows by itself, whatever its type (Aurora User Guide, Aurora.Overview.StorageReliability):
+    moto knows some types."""
+    return lambda engine, storage_type: 1 if engine.startswith("aurora") else original(engine, storage_type)
+
+
+def _with_checksum(original: Callable[..., Any], response: Any, *args: Any) -> Any:
+    """A checksum names its algorithm (S3 User Guide, checking-object-integrity.html): moto asks for a header more."""
+    environ, begin, own = (
+        response.normalized_request.environ,
+        "HTTP_X_AMZ_CHECKSUM_",
+        "HTTP_X_AMZ_SDK_CHECKSUM_ALGORITHM",
+    )
+    for name in [one for one in environ if one.startswith(begin)]:
+        environ.setdefault(own, name.removeprefix(begin))
+    return original(*args)
 
 
 def _of_its_own(original: Callable[..., Any], _: RDSBackend, *args: Any) -> Any:
