@@ -12,6 +12,7 @@ from typing import Any, Final
 
 from sandbox.aws.client import AwsError
 from sandbox.aws.moto import questions
+from sandbox.aws.moto.kept import UNANSWERED
 from sandbox.aws.terraform import objects
 from sandbox.aws.terraform.acting import Acting
 from sandbox.aws.terraform.messages import Unknown
@@ -41,8 +42,10 @@ def ask(acting: Acting, plan: Plan) -> None:
         for code, text in question.problems:
             raise RefusedError(acting.type.token, code, text)
         if not (question.seen or future.cancelled() or objects.has_unknown(plan.config)):
-            # What it refuses before it asks anything.
-            checked(future.result())
+            # What it refuses before it asks anything; what nobody answers becomes a record.
+            answer = future.result()
+            if UNANSWERED not in str(answer):
+                checked(answer)
 
 
 def _guessed(plan: Plan) -> Plan:

@@ -42,7 +42,8 @@ def with_name(schema: Schema, resource: Resource, news: Values, olds: Values, se
     if DEFAULTS_KEY in olds and name in olds[DEFAULTS_KEY] and olds.get(prefix) == news.get(prefix) and name in olds:
         generated = olds[name]
     else:
-        generated = _generate(schema.type, resource, news.get(prefix), seed)
+        form = "{}.fifo" if news.get(_ROWS.get(schema.type, {}).get("fifo", "")) is True else "{}"
+        generated = _generate(schema.type, resource, news.get(prefix), seed, form)
     return {**news, name: generated, DEFAULTS_KEY: [name]}
 
 
@@ -58,11 +59,11 @@ def keeps(type_token: str, old_inputs: Values, news: Values) -> bool:
     return explicit is not None and explicit == old_inputs.get(name) and not is_generated(news, name)
 
 
-def _generate(type_token: str, resource: Resource, prefix: str | None, seed: bytes) -> str:
+def _generate(type_token: str, resource: Resource, prefix: str | None, seed: bytes, form: str) -> str:
     row = _ROWS.get(type_token, {})
     if row.get("plain"):
         return resource.name
-    form = row.get("form", "{}")
+    form = row.get("form", form)
     limit = row.get("limit", _LIMIT) - len(form.format(""))
     if resource.proposed_name and prefix is None:
         stem = resource.proposed_name[:limit]

@@ -110,7 +110,11 @@ class AwsProvider(Provider[Aws]):
             except PartialFailureError as error:
                 if resource.type == CLUSTER:
                     raise _given_up(_at(session, inputs), error) from error
-                raise
+                if UNANSWERED not in str(error):
+                    raise
+                # The object exists: what a later request would have set is in the state alone.
+                self._note(resource, str(error).rpartition("api error ")[2])
+                return error.id, dict(error.outputs)
             except ProviderError as error:
                 if UNANSWERED not in str(error):
                     raise
@@ -128,7 +132,13 @@ class AwsProvider(Provider[Aws]):
             aws = _at(session, outputs or inputs)
             return ReadResult(id, records.found(aws, _schema(resource), id) if asked else outputs, inputs)
         if inputs or outputs:
-            found = acts.read(id, outputs, _public(inputs))
+            try:
+                found = acts.read(id, outputs, _public(inputs))
+            except ProviderError as error:
+                if UNANSWERED not in str(error):
+                    raise
+                # What the account doesn't answer can't drift in it.
+                return ReadResult(id, outputs, inputs)
             if found is None:
                 return None
             hidden = {key: value for key, value in inputs.items() if key.startswith("__")}

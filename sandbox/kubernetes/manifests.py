@@ -1,6 +1,7 @@
 """Resources that are one Kubernetes object: typed resources, `CustomResource`, and the `...Patch` of either."""
 
 import hashlib
+import pathlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -30,61 +31,12 @@ from sandbox.rpc.diff import Diff, Path, compare
 from sandbox.rpc.errors import PartialFailureError, ProviderError
 from sandbox.rpc.hooks import Failure, ReadResult, Resource
 from sandbox.rpc.wire import UNKNOWN, has_unknown
-
-# Which changes force a replacement, because Kubernetes allows no update for them.
-#
-# The list follows that of the official provider (pulumi-kubernetes, provider/pkg/provider/diff.go), so that a rehearsal
-# plans the same replacements as on AWS; tests/sandbox/kubernetes/test_official.py compares every field. A change that
-# Kubernetes refuses and that is not listed fails in both environments; in the sandbox already at preview, with the API
-# server's message.
+from spec import strict_yaml
 
 _ALWAYS = ("metadata.name", "metadata.namespace")
-_OF_PODS = (
-    "affinity", "automountServiceAccountToken", "dnsConfig", "dnsPolicy", "enableServiceLinks", "hostAliases",
-    "hostIPC", "hostNetwork", "hostPID", "hostname", "imagePullSecrets", "nodeName", "nodeSelector", "overhead",
-    "preemptionPolicy", "priority", "priorityClassName", "readinessGates", "restartPolicy", "runtimeClassName",
-    "schedulerName", "securityContext", "serviceAccount", "serviceAccountName", "shareProcessNamespace", "subdomain",
-    "terminationGracePeriodSeconds", "volumes",
-)  # fmt: skip
-_OF_CONTAINERS = (
-    "args", "command", "env", "image", "imagePullPolicy", "lifecycle", "livenessProbe", "ports", "readinessProbe",
-    "resources", "securityContext", "stdin", "stdinOnce", "terminationMessagePath", "terminationMessagePolicy", "tty",
-    "volumeDevices", "volumeMounts", "workingDir",
-)  # fmt: skip
-_VOLUME_SOURCES = (
-    "awsElasticBlockStore", "azureDisk", "azureFile", "cephfs", "cinder", "csi", "fc", "flexVolume", "flocker",
-    "gcePersistentDisk", "glusterfs", "hostPath", "iscsi", "local", "nfs", "photonPersistentDisk", "portworxVolume",
-    "quobyte", "rbd", "scaleIO", "storageos", "vsphereVolume",
-)  # fmt: skip
-
-_REPLACED: Mapping[tuple[str, str], tuple[str, ...]] = {
-    ("apps", "DaemonSet"): ("spec.selector",),
-    ("apps", "Deployment"): ("spec.selector",),
-    ("apps", "StatefulSet"): (
-        "spec.podManagementPolicy",
-        "spec.revisionHistoryLimit",
-        "spec.selector",
-        "spec.serviceName",
-        "spec.volumeClaimTemplates",
-    ),
-    ("batch", "Job"): ("spec.completions", "spec.parallelism", "spec.selector", "spec.template"),
-    ("rbac.authorization.k8s.io", "ClusterRoleBinding"): ("roleRef",),
-    ("rbac.authorization.k8s.io", "RoleBinding"): ("roleRef",),
-    ("storage.k8s.io", "StorageClass"): ("parameters", "provisioner"),
-    ("", "PersistentVolume"): tuple(f"spec.{source}" for source in _VOLUME_SOURCES),
-    ("", "PersistentVolumeClaim"): ("spec.accessModes", "spec.selector", "spec.storageClassName", "spec.volumeName"),
-    ("", "Pod"): (
-        *(f"spec.{field}" for field in _OF_PODS),
-        *(
-            f"spec.{containers}[*].{field}"
-            for containers in ("containers", "initContainers")
-            for field in _OF_CONTAINERS
-        ),
-    ),
-    ("", "ResourceQuota"): ("spec.scopes",),
-    ("", "Secret"): ("type",),
-    ("", "Service"): ("spec.clusterIP",),
-}
+_FILE = pathlib.Path(__file__).with_name("replaced.yaml")
+_REPLACED: Mapping[str, list[str]] = strict_yaml.read(_FILE.read_text(encoding="utf-8"))
+"""Fields whose change makes another object, by group and kind."""
 
 _CONTENTS = ("data", "binaryData", "stringData")
 
@@ -96,7 +48,7 @@ def forces_new(path: Path, old_inputs: Mapping[str, Any], settings: Settings, va
     if path and path[0] in _CONTENTS and key in {("", "ConfigMap"), ("", "Secret")}:
         mutable = settings.config_map_mutable if ref.kind == "ConfigMap" else settings.secret_mutable
         return not mutable or old_inputs.get("immutable") is True
-    patterns = map(diff.parse, (*_ALWAYS, *_REPLACED.get(key, ())))
+    patterns = map(diff.parse, (*_ALWAYS, *_REPLACED.get("/".join(filter(None, key)), ())))
     return any(
         diff.covers(each, path) or (diff.covers(each[: len(path)], path) and _has(value, each[len(path) :]))
         for each in patterns

@@ -144,13 +144,9 @@ def _node_info(spec: NodeSpec) -> dict[str, str]:
     """Every field is required; those that no pool decides are empty."""
     empty = dict.fromkeys(("machineID", "systemUUID", "bootID", "kernelVersion", "kubeProxyVersion"), "")
     return {
-        **empty,
-        "architecture": spec.arch,
-        "containerRuntimeVersion": "containerd://2",
-        "kubeletVersion": f"v{spec.kubernetes}.0-sandbox",
-        "operatingSystem": "linux",
-        "osImage": "slipway sandbox",
-    }
+        **empty, "architecture": spec.arch, "containerRuntimeVersion": "containerd://2", "operatingSystem": "linux",
+        "kubeletVersion": f"v{spec.kubernetes}.0-sandbox", "osImage": "slipway sandbox",
+    }  # fmt: skip
 
 
 # Writes Node objects into the API server of a cluster.

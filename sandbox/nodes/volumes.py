@@ -85,15 +85,11 @@ class Provisioner(Follower):
         about = {"apiVersion": "v1", "kind": "PersistentVolumeClaim"}
         about |= {key: metadata[key] for key in ("name", "namespace", "uid")}
         event = {
-            "apiVersion": "v1",
-            "kind": "Event",
+            "apiVersion": "v1", "kind": "Event", "involvedObject": about, "type": "Warning",
             "metadata": {"name": f"{metadata['name']}.provisioning", "namespace": metadata["namespace"]},
-            "involvedObject": about,
-            "type": "Warning",
-            "reason": "ProvisioningFailed",
+            "reason": "ProvisioningFailed", "source": {"component": driver.name},
             "message": f"failed to provision volume with StorageClass {claim['spec']['storageClassName']!r}: {why}",
-            "source": {"component": driver.name},
-        }
+        }  # fmt: skip
         self._client.apply(event, MANAGER, force=True)
 
 

@@ -2,95 +2,71 @@
 
 from __future__ import annotations
 
+import copy
 import functools
 import hashlib
 import json
+import pydoc
 import re
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import Any, Final
 from xml.sax.saxutils import unescape
 
-from botocore import xform_name
-from moto.cloudwatch.models import CloudWatchBackend
+from moto import settings
+from moto.core.responses import ActionResult
 from moto.core.utils import utcnow
 from moto.ec2.exceptions import FilterNotImplementedError
-from moto.ec2.models.core import TaggedEC2Resource
 from moto.ec2.models.flow_logs import FlowLogsBackend
-from moto.ec2.models.launch_templates import LaunchTemplate, LaunchTemplateBackend
-from moto.ec2.models.nat_gateways import NatGatewayBackend
-from moto.ec2.models.security_groups import SecurityGroupBackend, SecurityGroupRule
+from moto.ec2.models.launch_templates import LaunchTemplate
+from moto.ec2.models.security_groups import SecurityGroupRule
 from moto.ec2.models.subnets import Subnet
-from moto.ec2.responses.vpcs import VPCs
 from moto.efs import urls
-from moto.efs.models import EFSBackend
 from moto.efs.responses import EFSResponse
 from moto.iam.models import IAMBackend
 from moto.kms.models import KmsBackend
-from moto.logs.models import LogGroup
-from moto.logs.responses import LogsResponse
 from moto.moto_api._internal import mock_random
-from moto.rds.models import DBInstance, DBParameterGroup, RDSBackend
-from moto.route53.responses import Route53
-from moto.s3.models import FakeBucket, S3Backend
-from moto.s3.responses import S3Response
+from moto.rds.models import DBCluster, RDSBackend
+from moto.s3.models import FakeBucket
 from moto.sqs.models import Queue
-from moto.ssm.models import Parameter, SimpleSystemManagerBackend
+from moto.ssm.models import Parameter
 
 from sandbox.aws.rules.policies import admits, listed
 from sandbox.aws.shapes import normal
+from spec import strict_yaml
 
-_BY_KEY: Final = ("schedule_key_deletion", "cancel_key_deletion", "enable_key", "disable_key")
-"""Operations of KMS that take the ARN of a key too (KMS API Reference, KeyId): moto looks for it among IDs."""
-
+_FILE: Final = Path(__file__).with_name("fixes.yaml")
 _CLASS: Final = "STANDARD"
 """Of a log group, by default (CloudWatch Logs API Reference, CreateLogGroup)."""
 
 
 def install() -> None:
     """Put them in place. A second call does nothing."""
-    for name in _BY_KEY:
-        _around(KmsBackend, name, _by_key)
-    _around(KmsBackend, "replicate_key", _apart)
-    _around(FlowLogsBackend, "create_flow_logs", _below_prefix)
-    _around(Route53, "create_hosted_zone", _in_vpc)
-    _around(IAMBackend, "update_role", _only_given)
+    for path, methods in strict_yaml.read(_FILE.read_text(encoding="utf-8")).items():
+        for name, change in methods.items():
+            _around(pydoc.locate(path), name, globals()[f"_{change}"])
+    # Otherwise a certificate is issued after a minute.
+    settings.ACM_VALIDATION_WAIT = -1
+    cluster: Any = DBCluster
+    cluster.default_allocated_storage = staticmethod(_grows(DBCluster.default_allocated_storage))
     bucket: Any = FakeBucket
     bucket._log_permissions_enabled_policy = staticmethod(_takes_logs)
-    _around(S3Response, "_bucket_response_put", _with_tags)
-    _around(S3Backend, "log_incoming_request", _later)
-    _around(FakeBucket, "get_permission", _without_conditions)
-    _around(DBParameterGroup, "update_parameters", _of_user)
-    _around(RDSBackend, "modify_db_subnet_group", _remembered)
-    _around(VPCs, "modify_vpc_endpoint", _with_names)
-    _around(DBInstance, "__init__", _identified)
-    for name in ("create_db_instance", "modify_db_instance"):
-        _around(RDSBackend, name, _with_insights)
-    _around(LaunchTemplateBackend, "create_launch_template", _without_own_tags)
-    _around(NatGatewayBackend, "delete_nat_gateway", _with_interface)
-    _around(LogsResponse, "create_log_group", _of_class)
-    _around(LogGroup, "to_describe_dict", _with_class)
-    _around(EFSBackend, "create_mount_target", _in_default_group)
     files: Any = EFSResponse
     files.update_file_system, files.update_file_system_protection = _with_throughput, _with_protection
     paths: dict[str, Any] = urls.url_paths
     paths["/2015-02-01/file-systems/<file_system_id>/protection"] = files.dispatch
-    _around(SimpleSystemManagerBackend, "get_parameter", _published)
-    _around(CloudWatchBackend, "put_metric_alarm", _with_statistic)
     template: Any = LaunchTemplate
     # Those of today: moto describes the tags that it was made with.
     template.tags = property(LaunchTemplate.get_tags, lambda *_: None)
     _property(Subnet, "available_ip_address_count", _addresses)
     _property(Subnet, "ipv6_cidr_block_association_set", _of_states)
-    _around(SecurityGroupRule, "__init__", _of_every_port)
     queue: Any = Queue
     # Which queues may have this one for their dead letters, which moto doesn't tell.
     queue.redrive_allow_policy = None
     queue.BASE_ATTRIBUTES = [*dict.fromkeys((*Queue.BASE_ATTRIBUTES, "RedriveAllowPolicy"))]
-    _around(Queue, "_set_attributes", _with_policy)
-    _around(TaggedEC2Resource, "get_filter_value", _by_member)
+    _property(Queue, "attributes", _compact)
     rule: Any = SecurityGroupRule
     rule.description = property(_description)
-    _around(SecurityGroupBackend, "modify_security_group_rules", _with_sources)
 
 
 def _around(owner: Any, name: str, change: Callable[..., Any]) -> None:
@@ -116,14 +92,21 @@ def _only_given(original: Callable[..., Any], backend: IAMBackend, name: str, de
 
 
 def _by_key(original: Callable[..., Any], backend: KmsBackend, key_id: str, *args: Any) -> Any:
+    """A key may be named by its ARN (KMS API Reference, KeyId): moto looks for it among IDs."""
     return original(backend.get_key_id(key_id), *args)
 
 
 def _apart(original: Callable[..., Any], _: KmsBackend, *args: Any) -> Any:
-    """A replica has aliases and grants of its own (KMS Developer Guide, multi-region-keys-overview.html)."""
+    """A replica has aliases, grants and a role of its own (KMS Developer Guide, multi-region-keys-overview.html)."""
     made = original(*args)
     made.aliases, made.grants = {}, {}
+    made.multi_region_configuration = copy.deepcopy(made.multi_region_configuration)
     return made
+
+
+def _with_key(original: Callable[..., Any], response: Any) -> Any:
+    """Which key is answered about, so that what was set of it is found (remembered.py)."""
+    return ActionResult({**(json.loads(original()) or {}), "KeyId": response._get_param("KeyId")})
 
 
 def _below_prefix(original: Callable[..., Any], _: FlowLogsBackend, *, log_destination: str | None, **more: Any) -> Any:
@@ -169,6 +152,55 @@ def _with_interface(original: Callable[..., Any], backend: Any, id: str) -> Any:
     gateway = original(id)
     backend.enis.pop(gateway._eni.id, None)
     return gateway
+
+
+def _with_primary(original: Callable[..., Any], instance: Any) -> Any:
+    """An instance ends with the interface that was made for it (EC2 User Guide, terminating-instances.html)."""
+    for interface in instance.nics.values():
+        interface.delete_on_termination |= interface.description == "Primary network interface"
+    return original()
+
+
+def _to_event_bridge(original: Callable[..., Any], response: Any) -> Any:
+    """Whether events go to EventBridge, too (S3 API Reference, EventBridgeConfiguration), which moto doesn't tell."""
+    status, headers, body = original()
+    config, end = response.backend.get_bucket_notification_configuration(response.bucket_name), "</NotificationConfig"
+    if config and config.event_bridge is not None:
+        body = re.sub(r"<(Notif[^>]*?) ?/>", r"<\1></NotificationConfiguration>", body)
+        body = body.replace(end, f"<EventBridgeConfiguration/>{end}")
+    return status, headers, body
+
+
+def _compact(original: Any, queue: Any) -> Any:
+    """Documents are without blanks, as SQS answers them."""
+    found = original(queue).items()
+    return {name: json.dumps(json.loads(one), separators=(",", ":")) if name == "RedrivePolicy" and one else one
+            for name, one in found}  # fmt: skip
+
+
+def _grows(original: Callable[..., int]) -> Callable[..., int]:
+    """The storage of Aurora grows by itself, whatever its type (Aurora User Guide, Aurora.Overview.StorageReliability):
+    moto knows some types."""
+    return lambda engine, storage_type: 1 if engine.startswith("aurora") else original(engine, storage_type)
+
+
+def _with_checksum(original: Callable[..., Any], response: Any, *args: Any) -> Any:
+    """A checksum names its algorithm (S3 User Guide, checking-object-integrity.html): moto asks for a header more."""
+    environ, begin, own = (
+        response.normalized_request.environ,
+        "HTTP_X_AMZ_CHECKSUM_",
+        "HTTP_X_AMZ_SDK_CHECKSUM_ALGORITHM",
+    )
+    for name in [one for one in environ if one.startswith(begin)]:
+        environ.setdefault(own, name.removeprefix(begin))
+    return original(*args)
+
+
+def _of_its_own(original: Callable[..., Any], _: RDSBackend, *args: Any) -> Any:
+    """A replica has a resource ID of its own: moto copies that of its source."""
+    made = original(*args)
+    _identified(lambda: None, made)
+    return made
 
 
 def _of_class(original: Callable[..., Any], response: Any) -> Any:
@@ -276,20 +308,21 @@ def _identified(original: Callable[..., Any], database: Any, *args: Any, **more:
     database.dbi_resource_id = f"db-{mock_random.get_random_hex(26).upper()}"
 
 
-def _with_insights(original: Callable[..., Any], _: Any, *args: Any, **more: Any) -> Any:
-    """Performance Insights, which moto forgets."""
-    made, given = original(*args, **more), next(one for one in (*args, *more.values()) if isinstance(one, Mapping))
-    for member, value in given.items():
-        name = xform_name(member)
-        if "performance_insights" in name and value is not None:
-            setattr(made, "performance_insights_enabled" if name.startswith("enable") else name, value)
-    return made
-
-
 def _description(rule: Any) -> str | None:
     """The description of a rule whose source is a group is the group's: moto looks at ranges alone."""
     found: str | None = rule.ip_range.get("Description") or rule.source_group.get("Description")
     return found
+
+
+def _with_attributes(original: Callable[..., Any], response: Any) -> Any:
+    """The names of instances (EC2 API Reference, ModifySubnetAttribute), of which moto knows one attribute."""
+    answer, subnet = original(), response.ec2_backend.get_subnet(response._get_param("SubnetId"))
+    for member, given in response.params.items():
+        option = member.removeprefix("PrivateDns").removesuffix("OnLaunch")
+        if option in subnet.private_dns_name_options_on_launch:
+            value = given["Value"] if isinstance(given, Mapping) else given
+            subnet.private_dns_name_options_on_launch[option] = value
+    return answer
 
 
 def _addresses(original: Any, subnet: Any) -> int:

@@ -7,11 +7,17 @@ those of boto3, the AWS CLI or any other program. What a preview plans is judged
 from __future__ import annotations
 
 import functools
+import json
 import logging
+import re
+import traceback
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from http import HTTPStatus
+from pathlib import Path
 from typing import Any, Final
+from xml.sax.saxutils import escape
 
+import moto
 from botocore import xform_name
 from botocore.model import ListShape, OperationModel, Shape, StructureShape
 from moto.core.exceptions import ServiceException
@@ -22,13 +28,14 @@ from moto.s3.responses import S3Response
 from sandbox.aws import rules
 from sandbox.aws.client import Aws
 from sandbox.aws.limits import values
-from sandbox.aws.moto import kept, live, questions
+from sandbox.aws.moto import kept, live, questions, remembered
 from sandbox.aws.rules import requests
 from sandbox.aws.rules.names import wrong_tags
 
 LOG = logging.getLogger(__name__)
 OUTSIDE: Final = "slipway.outside"
 """Key of a request's environment: it came through the socket."""
+_MOTO: Final = Path(moto.__file__).parent
 Application = Callable[[dict[str, Any], Callable[..., Any]], Iterable[bytes]]
 Problem = tuple[str, str]
 """The code and the words of a refusal."""
@@ -46,9 +53,35 @@ def from_outside(application: Application) -> Application:
     """The application, for requests whose inputs nothing has checked."""
 
     def answer(environ: dict[str, Any], start_response: Callable[..., Any]) -> Iterable[bytes]:
-        return application({**environ, OUTSIDE: True}, start_response)
+        pages: list[str] = []
+
+        def start(status: str, headers: list[tuple[str, str]], *rest: Any) -> Any:
+            kind = next((value for name, value in headers if name.lower() == "content-type"), "")
+            if status[:3] in ("404", "405") and kind.startswith("text/html"):
+                pages.append(status)
+                return len
+            return start_response(status, headers, *rest)
+
+        body = application({**environ, OUTSIDE: True}, start)
+        return _unrouted(environ, start_response) if pages else body
 
     return answer
+
+
+_SIGNED: Final = re.compile(r"Credential=[^/]+/\d+/[^/]+/([\w-]+)/")
+
+
+def _unrouted(environ: Mapping[str, Any], start_response: Callable[..., Any]) -> Iterable[bytes]:
+    """The answer to an operation whose path moto does not know, in the form of its service: moto has a page."""
+    signed = _SIGNED.search(str(environ.get("HTTP_AUTHORIZATION", "")))
+    service = signed[1] if signed else ""
+    error = kept.unanswered(service, f"{environ['REQUEST_METHOD']} {environ['PATH_INFO']}")
+    code, words, kind = str(error.code), str(error), "xml" if service in ("s3", "route53", "cloudfront") else "json"
+    form = "<ErrorResponse><Error><Code>{}</Code><Message>{}</Message></Error></ErrorResponse>"
+    body = json.dumps({"__type": code, "message": words}) if kind == "json" else form.format(code, escape(words))
+    headers = [("Content-Type", f"application/{kind}"), ("x-amzn-ErrorType", code), ("Content-Length", str(len(body)))]
+    start_response("400 Bad Request", headers)
+    return [body.encode()]
 
 
 def install() -> None:
@@ -71,11 +104,17 @@ def install() -> None:
             result = ActionResult(kept.unanswered(self.boto3_service_name, self._get_action()))
         except ServiceException as refused:
             result = ActionResult(refused)
+        except Exception as error:
+            if _MOTO not in Path(traceback.extract_tb(error.__traceback__)[-1].filename).parents:
+                raise
+            LOG.exception("moto fails at %s %s", self.boto3_service_name, self._get_action())
+            result = ActionResult(kept.unanswered(self.boto3_service_name, self._get_action()))
         status, headers, body = self.serialized(result)
         headers, body = self._enrich_response(headers, body)
         return _noted(self, status, headers, body)
 
     base.call_action = call_action
+    remembered.install(_asked)
     s3: Any = S3Response
     for name in ("_bucket_response", "_key_response"):
         setattr(s3, name, _of_s3(getattr(s3, name)))
@@ -85,7 +124,8 @@ def _noted(response: Any, status: int, headers: Any, body: Any) -> Any:
     """An answer, of which those to changes are counted."""
     operation = xform_name(response._get_action() or "")
     if not operation.startswith(requests.READS):
-        questions.answered(response.headers, operation, status, body)
+        given = getattr(response, "params", ())
+        questions.answered(response.headers, operation, status, body, given)
     return status, headers, body
 
 
@@ -116,6 +156,12 @@ def _problems(response: Any) -> Iterator[Problem]:
     # What is there may be read, whatever the model says of its ARN: a log group's name has characters that its hasn't.
     reads = operation.startswith(requests.READS)
     number = None if reads else number
+    if reads and not live.busy():
+        # Whoever waits for EKS waits for work that has a deadline of its own.
+        asked = f"{response.uri} {response.form_data} {response.raw_body!r}"
+        if never := questions.looked(response.headers, operation, asked):
+            yield never
+            return
     outside = not reads and service in values.CODES and bool(response.normalized_request.environ.get(OUTSIDE))
     if not action or not (number or outside or rules.judges(service, operation)):
         return
@@ -138,6 +184,16 @@ def _request(response: Any) -> tuple[Aws, OperationModel, Any]:
     if not response.automated_parameter_parsing and not model.has_streaming_input:
         response.parse_parameters(response.normalized_request)
     return aws, model, _named(model.input_shape, {} if model.has_streaming_input else response.params)
+
+
+def _asked(response: Any) -> tuple[str, Mapping[str, Any], remembered.Given]:
+    """An operation, what it sets, and what earlier ones set."""
+    service, action = response.boto3_service_name, response._get_action() or ""
+    if service == "s3" or (xform_name(action).startswith(requests.READS) and not action.endswith("Attributes")):
+        aws = Aws(live.behind().clients, response.region, response.current_account)
+        return action, {}, {} if service == "s3" else kept.store(aws, service).given
+    aws, _, parameters = _request(response)
+    return action, parameters, kept.store(aws, service).given
 
 
 def _kept(response: Any) -> dict[str, Any] | None:

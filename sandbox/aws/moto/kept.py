@@ -108,9 +108,12 @@ class Store:
         self.objects: dict[str, dict[tuple[Any, ...], Kept]] = {}
         self.tags: dict[str, dict[str, str]] = {}
         """By what names an object: its ARN, or its ID in EC2."""
+        self.given: dict[tuple[str, str], dict[str, Any]] = {}
+        """What requests set of moto's objects (remembered.py)."""
 
 
-def _store(aws: Aws, service: str, holder: str = "", name: Any = None) -> Store:
+def store(aws: Aws, service: str, holder: str = "", name: Any = None) -> Store:
+    """What is kept beside moto's objects of a service, or beside one that a method finds by name."""
     backends: Any = get_backend(service)[aws.account]  # type: ignore[call-overload]
     place = backends[aws.region if aws.region in backends.regions else aws.partition]
     if holder:
@@ -130,9 +133,9 @@ def answer(aws: Aws, service: str, model: OperationModel, parameters: Mapping[st
     """The answer to an operation; None if it is another's. Raises KeptError."""
     if (service, model.name) in operations():
         verb, kind = operations()[service, model.name]
-        store = _store(aws, service, kind.holder, parameters.get(kind.key[0]))
-        return _Answer(aws, service, model, kind, store).of(verb, parameters)
-    return _tagging(_store(aws, service).tags, model, parameters)
+        place = store(aws, service, kind.holder, parameters.get(kind.key[0]))
+        return _Answer(aws, service, model, kind, place).of(verb, parameters)
+    return _tagging(store(aws, service).tags, model, parameters)
 
 
 @dataclass(frozen=True)

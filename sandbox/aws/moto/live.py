@@ -182,6 +182,11 @@ def _pending_in(cluster: str, *members: str) -> list[Future[None]]:
     return [found for key, found in list(_pending.items()) if key[0] == cluster and (not members or key[1] in members)]
 
 
+def busy() -> bool:
+    """Whether there is work on a cluster."""
+    return bool(_pending)
+
+
 def require_idle() -> None:
     """Raises SandboxError while there is work on a cluster."""
     if names := sorted({"/".join(filter(None, key)) for key in list(_pending)}):

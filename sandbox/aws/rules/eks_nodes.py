@@ -129,41 +129,6 @@ def images_of_the_version(case: Case) -> str | None:
     return f"AMI Type {image} is only supported for kubernetes versions {kubernetes.LAST_OF_AL2} or earlier"
 
 
-@rule(
-    f"{CREATE} {VERSION}", "InvalidRequestException", "launchTemplate instanceTypes", f"{API}instanceTypes", live=True
-)
-def types_in_one_place(case: Case) -> str | None:
-    """Types are in the group or in its template; a template that does not exist is refused by EC2."""
-    if _template(case).get("InstanceType") and case.value("instanceTypes"):
-        return "Cannot specify instance types in launch template and API Request"
-    return None
-
-
-@rule(f"{CREATE} {VERSION}", BAD, "launchTemplate amiType version releaseVersion capacityType",
-      "EKS User Guide, launch-templates.html (launch template configuration basics) and capacity-blocks-mng.html",
-      live=True)  # fmt: skip
-def settings_of_the_template(case: Case) -> str | None:
-    """A template has nothing that EKS sets itself, and what a Capacity Block needs."""
-    data = _template(case)
-    if data.get("IamInstanceProfile"):
-        return "Launch template should not specify an instance profile. The noderole in your request will be used."
-    if any(interface.get("SubnetId") for interface in data.get("NetworkInterfaces") or ()):
-        return "Launch template should not specify subnets in its network interfaces: those of the request are used."
-    if data.get("InstanceInitiatedShutdownBehavior") or (data.get("HibernationOptions") or {}).get("Configured"):
-        return "Launch template should not specify the shutdown or hibernate behavior."
-    if data.get("ImageId"):
-        own = [name for name in ("version", "releaseVersion") if case.given.get(name)]
-        if case.value("amiType") not in (None, "CUSTOM"):
-            own.append("amiType other than CUSTOM")
-        if own:
-            return f"You cannot specify {listed(own)} when the launch template names an image."
-    market = (data.get("InstanceMarketOptions") or {}).get("MarketType")
-    reserved = (data.get("CapacityReservationSpecification") or {}).get("CapacityReservationTarget") or {}
-    if case.value("capacityType") == "CAPACITY_BLOCK" and (market != "capacity-block" or not reserved):
-        return "CAPACITY_BLOCK needs a launch template with the market type capacity-block and its reservation."
-    return None
-
-
 @rule(f"{CREATE} {VERSION}", BAD, "launchTemplate amiType", f"{API}amiType", live=True)
 def architecture_of_the_template(case: Case) -> str | None:
     """The image is of the architecture of the template's type."""

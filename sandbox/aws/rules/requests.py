@@ -119,21 +119,26 @@ class _Functions(functions.Functions):  # type: ignore[misc]
 
     @functions.signature({"types": []}, {"types": []})  # type: ignore[untyped-decorator]
     def _func_inside(self, text: Any, ranges: Any) -> Any:
-        """The range that an IPv4 range, or one of several, lies in; an empty text if in none."""
-        return _first(text, ranges, ipaddress.IPv4Network.subnet_of)
+        """The range that a range, or one of several, lies in; an empty text if in none."""
+        return _first(text, ranges, lambda own, other: own.version == other.version and own.subnet_of(other))
+
+    @functions.signature({"types": []}, {"types": []})  # type: ignore[untyped-decorator]
+    def _func_outside(self, items: Any, ranges: Any) -> Any:
+        """The first of several addresses or ranges that lies in none of the ranges."""
+        return next((one for one in listed(items) if one and self._func_inside(one, ranges) == ""), None)
 
     @functions.signature({"types": []}, {"types": []})  # type: ignore[untyped-decorator]
     def _func_overlaps(self, text: Any, ranges: Any) -> Any:
-        """The range that an IPv4 range, or one of several, overlaps with; an empty text if with none."""
-        return _first(text, ranges, ipaddress.IPv4Network.overlaps)
+        """The range that a range, or one of several, overlaps with; an empty text if with none."""
+        return _first(text, ranges, lambda own, other: own.overlaps(other))
 
 
-def _first(text: Any, ranges: Any, holds: Callable[[ipaddress.IPv4Network, ipaddress.IPv4Network], bool]) -> str | None:
+def _first(text: Any, ranges: Any, holds: Callable[[Any, Any], bool]) -> str | None:
     try:
-        own = [ipaddress.IPv4Network(str(one), strict=False) for one in listed(text)]
+        own = [ipaddress.ip_network(str(one), strict=False) for one in listed(text)]
     except ValueError:
         return None
-    others = ((one, ipaddress.IPv4Network(one)) for one in ranges or ())
+    others = ((one, ipaddress.ip_network(one)) for one in ranges or ())
     return next((one for one, other in others if any(holds(each, other) for each in own)), "")
 
 
@@ -286,7 +291,8 @@ def _apart(aws: Aws, service: str, operation: str, parameters: Parameters, *, pl
         if planned and kind in _NETWORK["moving"]:
             continue
         found = {id} if kind == "vpc" else fact(aws, _NETWORK["ids"][kind], {"id": id})
-        if found:
+        # A route leads to a gateway that is in the VPC, not to one in none.
+        if found or (found == [] and kind in _NETWORK["moving"] and "route" in operation):
             places[id] = frozenset(found)
     first, *others = places.items() or [("", frozenset())]
     for id, vpcs in others:

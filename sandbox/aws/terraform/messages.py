@@ -127,7 +127,7 @@ class _Reader:
         if code < 0xA0 or code in (0xDC, 0xDD):
             return [self.value() for _ in range(code & 15 if code < 0xA0 else self._number(_SIZES[code - 0xDB]))]
         if code < 0xC0 or 0xD9 <= code <= 0xDB:
-            return self._take(code & 31 if code < 0xC0 else self._number(_SIZES[code - 0xD9])).decode()
+            return self._take(code & 31 if code < 0xC0 else self._number(_SIZES[code - 0xD9])).decode(errors="replace")
         # Extensions: an unknown, or one of which something is known.
         self._take(1 + (1 << code - 0xD4) if code >= 0xD4 else self._number(_SIZES[code - 0xC7]) + 1)
         return UNKNOWN

@@ -6,7 +6,7 @@ import logging
 import os
 import threading
 from collections import OrderedDict
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -19,24 +19,13 @@ from sandbox.aws.client import Aws, keys
 from sandbox.aws.terraform.names import Types
 from sandbox.aws.terraform.plugin import Plugin
 from sandbox.rpc.errors import ProviderError
+from spec import strict_yaml
 
 LOG = logging.getLogger(__name__)
 TOOL: Final = "terraform-provider-aws"
 MOST: Final = 4
 """Processes that are kept while nobody uses them; each takes 125 to 167 MiB (2026-11)."""
-_QUIET: Final = dict.fromkeys(
-    (
-        "TF_LOG_PROVIDER",
-        "TF_LOG_PROVIDER_AWS",
-        "TF_LOG_SDK",
-        "TF_LOG_SDK_FRAMEWORK",
-        "TF_LOG_SDK_HELPER_SCHEMA",
-        "TF_LOG_SDK_MUX",
-        "TF_LOG_SDK_PROTO",
-    ),
-    "ERROR",
-)
-"""Levels of its logs, of which a trace has 30 KB for each request."""
+_SETTINGS: Final[Mapping[str, Any]] = strict_yaml.read(Path(__file__).with_name("processes.yaml").read_text("utf-8"))
 
 
 @dataclass
@@ -75,7 +64,7 @@ class Processes:
             one = next(iter(self._running.values()), None)
             if one is not None:
                 return Types(one.plugin.schemas)
-        plugin = self._starter.submit(Plugin, self.binary, self._log, _QUIET).result()
+        plugin = self._starter.submit(Plugin, self.binary, self._log, _SETTINGS["environment"]).result()
         try:
             return Types(plugin.schemas)
         finally:
@@ -105,30 +94,16 @@ class Processes:
 
     def _started(self, aws: Aws) -> Plugin:
         endpoint, session = aws.clients.endpoint, keys(aws)
-        environment = {
-            "AWS_ENDPOINT_URL": endpoint,
-            # The host of S3 Control has the account before the address: only a proxy finds it.
-            "HTTP_PROXY": endpoint,
-            # With a record to be played it waits for minutes between two questions no more (internal/retry/state.go).
-            "VCR_MODE": "REPLAY_ONLY",
-            "VCR_PATH": os.devnull,
-            **_QUIET,
+        # The host of S3 Control has the account before the address: only a proxy finds it.
+        hosts = {"AWS_ENDPOINT_URL": endpoint, "HTTP_PROXY": endpoint}
+        plugin = Plugin(self.binary, self._log, {**_SETTINGS["environment"], **hosts})
+        signed = {
+            "access_key": session["AWS_ACCESS_KEY_ID"],
+            "secret_key": session["AWS_SECRET_ACCESS_KEY"],
+            "token": session["AWS_SESSION_TOKEN"],
         }
-        plugin = Plugin(self.binary, self._log, environment)
-        plugin.configure(
-            {
-                "region": aws.region,
-                "access_key": session["AWS_ACCESS_KEY_ID"],
-                "secret_key": session["AWS_SECRET_ACCESS_KEY"],
-                "token": session["AWS_SESSION_TOKEN"],
-                "skip_credentials_validation": True,
-                "skip_metadata_api_check": "true",
-                "s3_use_path_style": True,
-                # On AWS it asks 25 times where it is throttled, or gets 5xx; more than a few find no other answer here.
-                "max_retries": 3,
-                "default_tags": [{"tags": dict(aws.default_tags)}],
-            }
-        )
+        tags = [{"tags": dict(aws.default_tags)}]
+        plugin.configure({**_SETTINGS["provider"], **signed, "region": aws.region, "default_tags": tags})
         return plugin
 
     def stop(self) -> None:

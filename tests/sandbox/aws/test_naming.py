@@ -39,3 +39,10 @@ def test_a_generated_name_is_kept_despite_a_later_proposal() -> None:
 
 def test_the_programs_own_name_is_kept() -> None:
     assert named(ROLE, "slipway-dev-a-thing-0a1b2c3", name="mine")["name"] == "mine"
+
+
+@pytest.mark.parametrize(("kind", "fifo"), [("aws:sqs/queue:Queue", "fifoQueue"), ("aws:sns/topic:Topic", "fifoTopic")])
+def test_the_name_of_a_fifo_queue_or_topic_ends_so(kind: str, fifo: str) -> None:
+    first: dict[str, Any] = {fifo: True}
+    assert named(kind, **first)["name"].endswith(".fifo")
+    assert not named(kind)["name"].endswith(".fifo")

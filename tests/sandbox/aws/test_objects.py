@@ -7,9 +7,13 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from moto.core.responses import EmptyResult
+from moto.ec2.responses.subnets import Subnets
 from pulumi import _types
 from pulumi.runtime import rpc
 
+from sandbox.aws.moto import questions
+from sandbox.aws.records import RECORDED
 from sandbox.aws.schema import tokens
 from sandbox.rpc import diff
 from sandbox.rpc.errors import PartialFailureError, ProviderError
@@ -27,20 +31,10 @@ IMPORTED = {
 }
 """What the provider imports an object by, where that isn't its ID."""
 UNREAD = {
-    "accessConfig",
-    "deletionWindowInDays",
-    "forceDelete",
-    "forceDestroy",
-    "password",
-    "resolveConflictsOnCreate",
-    "resolveConflictsOnUpdate",
-    "skipFinalSnapshot",
-    "securityGroupIds",
-    "allocationId",
-    "subnetId",
-    "tags",
+    "accessConfig", "deletionWindowInDays", "forceDelete", "forceDestroy", "password", "resolveConflictsOnCreate",
+    "resolveConflictsOnUpdate", "skipFinalSnapshot", "securityGroupIds", "allocationId", "subnetId", "tags",
     "updateDefaultVersion",
-}
+}  # fmt: skip
 """Inputs that the account doesn't tell."""
 REPLACED = {"aws:ecr/lifecyclePolicy:LifecyclePolicy", "aws:secretsmanager/secretVersion:SecretVersion"}
 """Types whose sample's change makes another object of them."""
@@ -203,3 +197,28 @@ def test_the_name_of_a_final_snapshot_is_taken_only_once(world: World) -> None:
         objects.delete(id, outputs)
     left = world.aws.call("rds", "describe_db_snapshots", DBInstanceIdentifier="again", SnapshotType="manual")
     assert {one["DBSnapshotIdentifier"] for one in left["DBSnapshots"]} == {"again-final-1", "again-final-2"}
+
+
+def test_a_wait_for_what_the_account_never_reports_ends(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The provider would ask for minutes: it says what of which object it waits for, and the account says why."""
+    monkeypatch.setattr(Subnets, "modify_subnet_attribute", lambda _: EmptyResult())
+    monkeypatch.setattr(questions, "_QUIET_SECONDS", 1.0)
+    waits, alike = (
+        r"waiting for EC2 Subnet \(subnet-\w+\) MapPublicIpOnLaunch update",
+        "describe_subnets was answered alike",
+    )
+    sets = r"modify_subnet_attribute \(MapPublicIpOnLaunch, SubnetId\) set"
+    with pytest.raises(PartialFailureError, match=f"{waits}.*{alike}.*{sets}"):
+        world.make("aws:ec2/subnet:Subnet", vpcId=world.home, cidrBlock="10.1.255.0/24", mapPublicIpOnLaunch=True)
+
+
+def test_an_operation_that_nobody_answers_makes_a_record(world: World) -> None:
+    """One whose path moto doesn't know, and one of several requests at which moto fails."""
+    objects = world.objects("aws:efs/replicationConfiguration:ReplicationConfiguration")
+    inputs = objects.checked({"sourceFileSystemId": world.file_system(), "destination": {"region": "us-east-1"}})
+    objects.provider.preview_create(world.aws, objects.resource, inputs)
+    assert RECORDED in objects.create(inputs)[1]
+    objects, inputs = world.objects("aws:iam/virtualMfaDevice:VirtualMfaDevice"), {"virtualMfaDeviceName": "phone"}
+    id, outputs = objects.create(inputs)
+    assert RECORDED not in outputs
+    assert read(objects, id, outputs, inputs).outputs == outputs

@@ -23,8 +23,10 @@ require (
 	github.com/aws/aws-sdk-go-v2/internal/endpoints/v2 v2.7.25 // indirect
 	github.com/aws/aws-sdk-go-v2/internal/v4a v1.4.26 // indirect
 	github.com/aws/aws-sdk-go-v2/service/account v1.32.0 // indirect
+	github.com/aws/aws-sdk-go-v2/service/acm v1.39.2 // indirect
 	github.com/aws/aws-sdk-go-v2/service/apigatewayv2 v1.35.2 // indirect
 	github.com/aws/aws-sdk-go-v2/service/autoscaling v1.67.0 // indirect
+	github.com/aws/aws-sdk-go-v2/service/backup v1.57.2 // indirect
 	github.com/aws/aws-sdk-go-v2/service/budgets v1.44.0 // indirect
 	github.com/aws/aws-sdk-go-v2/service/cloudwatch v1.57.2 // indirect
 	github.com/aws/aws-sdk-go-v2/service/cloudwatchlogs v1.74.2 // indirect
@@ -45,11 +47,13 @@ require (
 	github.com/aws/aws-sdk-go-v2/service/internal/endpoint-discovery v1.12.2 // indirect
 	github.com/aws/aws-sdk-go-v2/service/internal/presigned-url v1.13.25 // indirect
 	github.com/aws/aws-sdk-go-v2/service/internal/s3shared v1.19.25 // indirect
+	github.com/aws/aws-sdk-go-v2/service/kinesis v1.43.9 // indirect
 	github.com/aws/aws-sdk-go-v2/service/kms v1.53.0 // indirect
 	github.com/aws/aws-sdk-go-v2/service/licensemanager v1.38.0 // indirect
 	github.com/aws/aws-sdk-go-v2/service/organizations v1.51.6 // indirect
 	github.com/aws/aws-sdk-go-v2/service/rds v1.118.4 // indirect
 	github.com/aws/aws-sdk-go-v2/service/resourcegroupstaggingapi v1.32.2 // indirect
+	github.com/aws/aws-sdk-go-v2/service/route53 v1.62.9 // indirect
 	github.com/aws/aws-sdk-go-v2/service/route53resolver v1.45.0 // indirect
 	github.com/aws/aws-sdk-go-v2/service/s3 v1.102.2 // indirect
 	github.com/aws/aws-sdk-go-v2/service/s3control v1.71.1 // indirect
@@ -141,4 +145,3 @@ require (
 	google.golang.org/protobuf v1.36.11 // indirect
 	gopkg.in/dnaeon/go-vcr.v4 v4.0.6 // indirect
 )
-

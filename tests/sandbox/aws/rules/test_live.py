@@ -11,8 +11,7 @@ from sandbox.aws.client import AwsError
 from sandbox.aws.client import World as Shared
 from sandbox.aws.moto import clusters
 from sandbox.aws.provider import AwsProvider
-from sandbox.aws.rules.eks_nodes import settings_of_the_template
-from sandbox.aws.rules.rule import Case
+from sandbox.aws.rules import requests
 from sandbox.rpc.errors import ProviderError
 from sandbox.rpc.hooks import Resource
 from tests.sandbox.aws.samples import SAMPLES, World
@@ -339,6 +338,7 @@ def test_a_template_of_a_group_has_nothing_that_eks_sets(
     world: World, template: dict[str, Any], group: dict[str, Any], says: str
 ) -> None:
     id = world.make("aws:ec2/launchTemplate:LaunchTemplate", name=world.unique("nodes"), **template)[0]
-    case = Case(world.aws, {"launchTemplate": {"id": id, "version": "1"}, **group})
-    found = settings_of_the_template.found(case)
-    assert says in found if says and found else found is None and not says
+    names = {"clusterName": "none", "nodegroupName": "none", "nodeRole": "arn:aws:iam::123456789012:role/nodes"}
+    given = {"launchTemplate": {"id": id, "version": "1"}, **names, **group}
+    found = [words for _, words in requests.problems(world.aws, "eks", "create_nodegroup", given)]
+    assert says in found[0] if says and found else not found and not says

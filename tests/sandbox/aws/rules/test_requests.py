@@ -65,6 +65,8 @@ PARAMETERS: list[tuple[str, dict[str, Any], dict[str, Any]]] = [
     ("fsx.create_file_system", lustre("PERSISTENT_2", FileSystemTypeVersion="2.10"), lustre("PERSISTENT_1", FileSystemTypeVersion="2.10", PerUnitStorageThroughput=50)),
     ("fsx.create_file_system", lustre("PERSISTENT_2", MetadataConfiguration={"Mode": "USER_PROVISIONED", "Iops": 2000}), lustre("PERSISTENT_2", MetadataConfiguration={"Mode": "USER_PROVISIONED", "Iops": 24000}, PerUnitStorageThroughput=125)),
     ("fsx.create_file_system", lustre("PERSISTENT_2", capacity=2400, EfaEnabled=True, PerUnitStorageThroughput=1000), lustre("PERSISTENT_2", capacity=4800, EfaEnabled=True, PerUnitStorageThroughput=1000)),
+    ("ec2.create_managed_prefix_list", {"MaxEntries": 1, "Entries": [{"Cidr": "10.0.0.0/8"}, {"Cidr": "192.0.2.0/24"}]}, {"MaxEntries": 1, "Entries": [{"Cidr": "10.0.0.0/8"}]}),
+    ("ec2.create_managed_prefix_list", {"AddressFamily": "IPv6", "Entries": [{"Cidr": "10.0.0.0/8"}]}, {"AddressFamily": "IPv6", "Entries": [{"Cidr": "2001:db8::/32"}]}),
     ("kms.create_key", {"KeyUsage": "SIGN_VERIFY"}, {"KeyUsage": "SIGN_VERIFY", "KeySpec": "ECC_NIST_P256"}),
     ("kms.create_key", {"KeySpec": "HMAC_256"}, {"KeySpec": "HMAC_256", "KeyUsage": "GENERATE_VERIFY_MAC"}),
     ("rds.create_db_instance", {**DATABASE, "MultiAZ": True, "AvailabilityZone": "us-west-2a"}, {**DATABASE, "MultiAZ": True}),
