@@ -86,7 +86,8 @@ def install(request: Callable[[Any], tuple[str, Mapping[str, Any], Given]]) -> N
             # An attribute of EC2 is in a structure of its own (EC2 API Reference, AttributeBooleanValue).
             given = given["Value"] if isinstance(given, Mapping) and set(given) == {"Value"} else given
             if isinstance(given, _KINDS.get(shape.type_name, ())):
-                return given
+                # An empty text has taken the value away (EKS API Reference, UpdateAddon, configurationValues).
+                return found if given == "" else given
         return found
 
     patched: Any = BaseResponse

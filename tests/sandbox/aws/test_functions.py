@@ -122,11 +122,11 @@ def test_a_function_that_nobody_has_is_refused_by_name(aws: Aws) -> None:
 
 
 def test_a_data_source_of_a_type_that_is_only_recorded_has_made_up_texts_and_is_noted(aws: Aws, tmp_path: Path) -> None:
-    token, notes = "aws:route53/getZone:getZone", Notes(tmp_path)
+    token, notes = "aws:cloudfront/getCachePolicy:getCachePolicy", Notes(tmp_path)
     asked = AwsProvider(Shared(aws.clients, notes=notes, processes=PROCESSES))
-    by_name = asked.invoke(aws, token, {"name": "example.com"})
-    assert by_name["name"] == "example.com"
-    assert by_name["zoneId"] == by_name["id"] != ""
-    assert asked.invoke(aws, token, {"zoneId": "Z1D633PJN98FT9"})["id"] == "Z1D633PJN98FT9"
+    by_name = asked.invoke(aws, token, {"name": "cached"})
+    assert by_name["name"] == "cached"
+    assert by_name["id"]
+    assert asked.invoke(aws, token, {"id": "658327ea"})["id"] == "658327ea"
     asked.invoke(aws, "aws:index/getRegion:getRegion", {})
     assert [(one.urn, one.kind, one.text) for one in load_notes(tmp_path)] == [(token, NoteKind.MADE_UP, "2")]

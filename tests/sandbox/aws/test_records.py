@@ -72,15 +72,15 @@ def test_a_record_is_refreshed_unchanged(aws: Aws) -> None:
 
 
 def test_a_record_that_the_program_says_to_exist_has_its_id_and_texts(aws: Aws) -> None:
-    zone = Resource("urn", "aws:route53/zone:Zone", "zone")
-    found = AwsProvider(Shared(aws.clients, processes=PROCESSES)).read(aws, zone, "Z1D633PJN98FT9", {}, {})
+    account = AwsProvider(Shared(aws.clients, processes=PROCESSES))
+    site = Resource("urn", "aws:cloudfront/distribution:Distribution", "site")
+    found = account.read(aws, site, "E74FTE3EXAMPLE", {}, {})
     assert found is not None
-    assert found.outputs["zoneId"] == found.id == "Z1D633PJN98FT9"
-    assert found.outputs["name"]
-    assert found.outputs["arn"].endswith("zone/Z1D633PJN98FT9")
-    arn = f"arn:aws:acm:us-west-2:{aws.account}:certificate/1"
-    certificate = Resource("urn", "aws:acm/certificate:Certificate", "web")
-    found = AwsProvider(Shared(aws.clients, processes=PROCESSES)).read(aws, certificate, arn, {}, {})
+    assert found.id == "E74FTE3EXAMPLE"
+    assert found.outputs["domainName"]
+    assert found.outputs["arn"].endswith("distribution/E74FTE3EXAMPLE")
+    arn = f"arn:aws:amp:us-west-2:{aws.account}:workspace/ws-1"
+    found = account.read(aws, Resource("urn", "aws:sagemaker/model:Model", "own"), arn, {}, {})
     assert found is not None
     assert found.outputs["arn"] == arn
 

@@ -149,6 +149,9 @@ def rows(text: str) -> dict[str, list[str]]:
             path = line.removeprefix("## ").strip("`") if "`" in line else ""
         elif item := re.fullmatch(r"- \[?`(\w[\w-]*)`(?:\]\(#[\w-]+\))?(?: \((.+?)\))?\. (.*)", line):
             found[f"{path}.{item[1]}".lstrip(".")] = [item[2] or "", item[3]]
+        elif same := re.match(r"The keys of \[`([^`]+)`\]", line):
+            below = {key: one for key, one in found.items() if key.startswith(f"{same[1]}.")}
+            found |= {f"{path}{key.removeprefix(same[1])}": one for key, one in below.items()}
     return found
 
 
