@@ -13,26 +13,11 @@ import pytest
 from tests import allowed_skips
 from tests.allowed_skips import ALLOWED, Allowed, allowed
 from tests.required import LIST, VARIABLE
+from tests.support.cases import beside
 
+CASES: Final = beside(__file__)
 ROOT: Final = Path(__file__).resolve().parents[1]
-SAMPLES: Final = {
-    "test_call.py": "def test_one(): pytest.skip('no tool here')",
-    "test_fixture.py": """
-        @pytest.fixture
-        def tool(): pytest.skip('no tool here')
-        def test_one(tool): pass
-        """,
-    "test_mark.py": """
-        @pytest.mark.skipif(True, reason='no tool here')
-        def test_one(): pass
-        """,
-    "test_module.py": "pytest.skip('no tool here', allow_module_level=True)",
-    "test_import.py": "tool = pytest.importorskip('no_such_module')",
-    "test_nothing.py": """
-        @pytest.mark.parametrize('tool', [])
-        def test_one(tool): pass
-        """,
-}
+SAMPLES: Final = CASES["tests that are skipped"]
 GOOD: Final = """
     def test_passes(): pass
 

@@ -20,7 +20,9 @@ from typing import Final
 import pytest
 
 from spec import strict_yaml
+from tests.support.cases import beside
 
+DATA: Final = beside(__file__)
 ROOT: Final = Path(__file__).resolve().parents[1]
 SANDBOX_SECONDS: Final = 900
 """A control plane or an engine: tests wait up to 240 s, for a controller."""
@@ -34,36 +36,7 @@ FAST: Final = (
     *(f"tests/slipway/{folder}" for folder in ("teardown", "trial", "verify", "why")),
 )
 """Folders of the tier `fast`: 5,017 tests, 161 s of CPU with two workers (2026-11-23)."""
-STARTING: Final = frozenset(
-    {
-        "tests/components/addons/test_cost_tools.py",
-        "tests/components/addons/test_device_plugin.py",
-        "tests/components/addons/test_rendered.py",
-        "tests/components/addons/test_seldon_core.py",
-        "tests/components/observability/test_alerts.py",
-        "tests/components/observability/test_efa.py",
-        "tests/components/observability/test_seen.py",
-        "tests/components/observability/test_spend.py",
-        "tests/components/pools/test_mig.py",
-        "tests/components/test_daemonsets.py",
-        "tests/components/workloads/test_scaling.py",
-        "tests/policies/test_tokens.py",
-        "tests/policies/test_pack.py",
-        "tests/slipway/cost/test_baseline.py",
-        "tests/slipway/render/test_program.py",
-        "tests/slipway/render/test_recorder.py",
-        "tests/slipway/report/plan/test_compare.py",
-        "tests/slipway/report/test_browser.py",
-        "tests/slipway/report/test_make.py",
-        "tests/slipway/trial/test_update.py",
-        "tests/slipway/verify/test_fabric.py",
-        "tests/slipway/verify/test_model.py",
-        "tests/slipway/verify/test_verification.py",
-        "tests/spec/settings/test_speed.py",
-        "tests/spec/test_clock.py",
-        "tests/support/test_support.py",
-    }
-)
+STARTING: Final = frozenset(DATA["starting"])
 """Files in these folders whose tests start processes."""
 
 

@@ -8,7 +8,9 @@ from typing import Any, Final
 
 from slipway.render.recording import RecordedResource, Recording
 from spec.catalog import addons
+from tests.support.cases import beside
 
+DATA: Final = beside(__file__)
 Found = list[RecordedResource]
 ADDON: Final = "aws:eks/addon:Addon"
 NODE_GROUP: Final = "aws:eks/nodeGroup:NodeGroup"
@@ -38,27 +40,7 @@ WEBHOOKS: Final[Mapping[str, str]] = {
 }
 """API groups, and the chart with the webhook for their objects: until its pods run, `failurePolicy: Fail` refuses each
 (kubernetes.io, "Dynamic Admission Control")."""
-CRDS: Final[Mapping[str, str]] = {
-    "acme.cert-manager.io": "cert-manager",
-    "argoproj.io": "argo-workflows",
-    "batch.volcano.sh": "volcano",
-    "cert-manager.io": "cert-manager",
-    "elbv2.k8s.aws": "aws-load-balancer-controller",
-    "gateway.networking.k8s.io": "gateway-crds-helm",
-    "jobset.x-k8s.io": "jobset",
-    "karpenter.k8s.aws": "karpenter-crd",
-    "karpenter.sh": "karpenter-crd",
-    "keda.sh": "keda",
-    "kueue.x-k8s.io": "kueue",
-    "leaderworkerset.x-k8s.io": "lws",
-    "mlops.seldon.io": "seldon-core-v2-crds",
-    "monitoring.coreos.com": "kube-prometheus-stack",
-    "nvidia.com": "gpu-operator",
-    "operator.knative.dev": "knative-operator",
-    "scheduling.volcano.sh": "volcano",
-    "serving.kserve.io": "kserve-crd",
-    "trainer.kubeflow.org": "kubeflow-trainer",
-}
+CRDS: Final[Mapping[str, str]] = DATA["charts by API group"]
 """Chart by API group, as found in the charts at the versions that are pinned (2026-11); those of Knative and of the
 Gateway API by their own documentation: no copy of the two charts was at hand."""
 BUILT_IN: Final = frozenset(

@@ -21,7 +21,9 @@ from cfnlint.schema.manager import PROVIDER_SCHEMA_MANAGER
 
 from sandbox.aws.limits.operations import OPERATIONS
 from sandbox.aws.schema import schema
+from tests.support.cases import beside
 
+DATA: Final = beside(__file__)
 ROOT: Final = Path(__file__).resolve().parents[2]
 FOLDERS: Final = ("components", "infra", "package", "examples")
 
@@ -31,60 +33,8 @@ _COUNTERPARTS: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
         "create": ("delete", "modify", "update"), "put": ("delete",), "subscribe": ("unsubscribe",),
     }
 )  # fmt: skip
-FURTHER: Final[Mapping[str, str]] = MappingProxyType(
-    {
-        # Under names that don't follow from the creation's (terraform-provider-aws, internal/service, read 2026-11).
-        "aws:autoscaling/schedule:Schedule": "delete_scheduled_action describe_scheduled_actions",
-        "aws:autoscaling/tag:Tag": "delete_tags",
-        "aws:cloudwatch/eventTarget:EventTarget": "list_targets_by_rule remove_targets",
-        "aws:ec2/launchTemplate:LaunchTemplate": "create_launch_template_version describe_launch_template_versions",
-        "aws:ec2/eip:Eip": "describe_addresses",
-        "aws:ec2/route:Route": "describe_route_tables",
-        "aws:ec2/routeTable:RouteTable": "replace_route",
-        "aws:ec2/routeTableAssociation:RouteTableAssociation": "replace_route_table_association",
-        "aws:ec2/vpc:Vpc": "describe_network_acls describe_route_tables describe_security_groups modify_vpc_tenancy",
-        "aws:ec2/vpcIpv4CidrBlockAssociation:VpcIpv4CidrBlockAssociation": "describe_vpcs",
-        "aws:ec2/vpcEndpoint:VpcEndpoint": "delete_vpc_endpoints",
-        "aws:ecr/repository:Repository": "put_image_scanning_configuration put_image_tag_mutability",
-        "aws:efs/mountTarget:MountTarget":
-            "describe_mount_target_security_groups modify_mount_target_security_groups",
-        "aws:eks/accessPolicyAssociation:AccessPolicyAssociation": "list_associated_access_policies",
-        "aws:eks/addon:Addon": "describe_pod_identity_association",
-        "aws:iam/instanceProfile:InstanceProfile": "remove_role_from_instance_profile",
-        "aws:iam/openIdConnectProvider:OpenIdConnectProvider": "update_open_id_connect_provider_thumbprint",
-        "aws:iam/rolePolicyAttachment:RolePolicyAttachment": "list_attached_role_policies",
-        "aws:kms/key:Key":
-            "disable_key disable_key_rotation enable_key get_key_rotation_status list_resource_tags "
-            "update_key_description",
-        "aws:iam/role:Role": "list_attached_role_policies list_role_policies",
-        "aws:s3/bucket:Bucket": "delete_objects list_object_versions list_objects_v2",
-        "aws:s3/bucketLifecycleConfiguration:BucketLifecycleConfiguration": "delete_bucket_lifecycle",
-        "aws:s3/bucketObjectv2:BucketObjectv2": "delete_object",
-        "aws:sns/topic:Topic": "get_topic_attributes set_topic_attributes",
-        "aws:sns/topicSubscription:TopicSubscription": "get_subscription_attributes",
-        "aws:sqs/queue:Queue": "get_queue_attributes list_queue_tags set_queue_attributes",
-        "aws:vpc/securityGroupEgressRule:SecurityGroupEgressRule":
-            "describe_security_group_rules modify_security_group_rules",
-        "aws:vpc/securityGroupIngressRule:SecurityGroupIngressRule":
-            "describe_security_group_rules modify_security_group_rules",
-    }
-)  # fmt: skip
-NOT_SENT: Final[Mapping[str, tuple[tuple[str, str], ...]]] = MappingProxyType(
-    {
-        "aws:ec2/routeTable:RouteTable": (("enable_vgw_route_propagation", "propagatingVgws"),),
-        "aws:fsx/lustreFileSystem:LustreFileSystem": (("create_file_system_from_backup", "backupId"),),
-        "aws:iam/role:Role": (
-            ("put_role_permissions_boundary", "permissionsBoundary"),
-            ("delete_role_permissions_boundary", "permissionsBoundary"),
-        ),
-        "aws:rds/instance:Instance": (
-            ("create_db_instance_read_replica", "replicateSourceDb"),
-            ("restore_db_instance_from_db_snapshot", "snapshotIdentifier"),
-            ("restore_db_instance_from_s3", "s3Import"),
-            ("restore_db_instance_to_point_in_time", "restoreToPointInTime"),
-        ),
-    }
-)
+FURTHER: Final[Mapping[str, str]] = MappingProxyType(DATA["further"])
+NOT_SENT: Final[Mapping[str, tuple[tuple[str, str], ...]]] = MappingProxyType(DATA["not sent"])
 """Operations of a type that only an input causes which no component sets; a test searches the components for it."""
 _PREFIXES: Final[Mapping[str, str]] = MappingProxyType(
     {
@@ -92,27 +42,7 @@ _PREFIXES: Final[Mapping[str, str]] = MappingProxyType(
         "service-quotas": "servicequotas",
     }
 )  # fmt: skip
-_NAMES: Final[Mapping[str, str]] = MappingProxyType(
-    {
-        # AWS Budgets User Guide, "Actions, resources, and condition keys for AWS Budgets" (read 2026-11).
-        "budgets:CreateBudget": "ModifyBudget", "budgets:DeleteBudget": "ModifyBudget",
-        "budgets:UpdateBudget": "ModifyBudget", "budgets:DescribeBudget": "ViewBudget",
-        # Amazon S3 User Guide, "Required permissions for Amazon S3 API operations" (read 2026-11).
-        "s3:DeleteBucketEncryption": "PutEncryptionConfiguration",
-        "s3:PutBucketEncryption": "PutEncryptionConfiguration",
-        "s3:DeleteBucketLifecycle": "PutLifecycleConfiguration",
-        "s3:PutBucketLifecycleConfiguration": "PutLifecycleConfiguration",
-        "s3:DeletePublicAccessBlock": "PutBucketPublicAccessBlock",
-        "s3:GetBucketEncryption": "GetEncryptionConfiguration",
-        "s3:GetBucketLifecycleConfiguration": "GetLifecycleConfiguration",
-        "s3:GetPublicAccessBlock": "GetBucketPublicAccessBlock",
-        "s3:PutPublicAccessBlock": "PutBucketPublicAccessBlock",
-        "s3:DeleteBucketOwnershipControls": "PutBucketOwnershipControls", "s3:DeleteBucketTagging": "PutBucketTagging",
-        "s3:DeleteObjects": "DeleteObject", "s3:ListObjectVersions": "ListBucketVersions",
-        "s3:ListBuckets": "ListAllMyBuckets",
-        "s3:HeadBucket": "ListBucket", "s3:ListObjectsV2": "ListBucket",
-    }
-)  # fmt: skip
+_NAMES: Final[Mapping[str, str]] = MappingProxyType(DATA["other names of actions"])
 """Operations whose action has another name."""
 
 

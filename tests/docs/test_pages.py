@@ -15,27 +15,11 @@ from sandbox.cluster.apiserver import emulation
 from sandbox.toolchain.tools import KUBERNETES_VERSION
 from spec.strict_yaml import StrictLoader
 from tests.docs.pages import ROOT, anchors, code, links, pages, unlabelled
+from tests.support.cases import beside
 from tests.support.stacks import recorded
 
-PAGE = """\
-# The `slipway` command, and [more](other.md)
-
-See [one](a.md), `[not](this.md)` and [a link
-over two lines](b.md#part).
-
-    [nor](this.md)
-
-```yaml
-# no heading
-key: [value](nor-this.md)
-```
-
-- an item
-
-## What is there
-
-## What is there
-"""
+CASES: Final = beside(__file__)
+PAGE = CASES["page"]
 
 
 def test_links_outside_code_are_found() -> None:

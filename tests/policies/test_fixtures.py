@@ -13,34 +13,12 @@ from pulumi import _types
 from policies.resources.tokens import SDK
 from policies.rules import MODULES, RULES
 from tests.policies.fixtures import FIXTURES, read
+from tests.support.cases import beside
 
-OF_ANOTHER_TYPE: Final = {
-    "aws:eks/accessEntry:AccessEntry policyArn",
-    "aws:eks/accessPolicyAssociation:AccessPolicyAssociation kubernetesGroups",
-    "aws:eks/accessPolicyAssociation:AccessPolicyAssociation type",
-    "aws:kms/key:Key forceDelete",
-    "aws:kms/key:Key forceDestroy",
-    "aws:s3/bucket:Bucket apiVersion",
-    "aws:s3/bucket:Bucket kind",
-    "kubernetes:helm.sh/v3:Release apiVersion",
-    "kubernetes:helm.sh/v3:Release arn",
-    "kubernetes:helm.sh/v3:Release kind",
-    "kubernetes:helm.sh/v3:Release risk-averse",
-    "kubernetes:rbac.authorization.k8s.io/v1:ClusterRole type",
-    "kubernetes:rbac.authorization.k8s.io/v1:Role aggregationRule",
-    "kubernetes:rbac.authorization.k8s.io/v1:RoleBinding rules",
-}
+CASES: Final = beside(__file__)
+OF_ANOTHER_TYPE: Final = frozenset(CASES["properties of another type"])
 """Properties that a fixture has although its type hasn't: a rule must take no notice of them."""
-SAMPLE: Final = """\
-bases:
-  system: {EFS: {encrypted: true, policy: !json {Statement: [{Effect: Allow}]}}}
-
-it:
-  good: [system]
-  bad:
-    check:
-    - CASE
-"""
+SAMPLE: Final = CASES["sample"]
 
 
 @cache

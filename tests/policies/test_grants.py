@@ -1,6 +1,7 @@
 """What any role of the program may allow, and, on a real API server, what a role with all of it may not do."""
 
 from collections.abc import Iterator
+from typing import Final
 
 import pytest
 
@@ -9,8 +10,10 @@ from policies.checks.grants import READS, SYSTEM, Grant, harmless
 from sandbox.kubernetes.client import KubeClient
 from sandbox.kubernetes.waiting import until
 from tests.sandbox.plane import CLUSTER, start_plane
+from tests.support.cases import beside
 from tests.support.patience import SECONDS
 
+CASES: Final = beside(__file__)
 USER = "reader"
 ALL = (
     *sorted(Grant(verb, group, kind) for group, kinds in table._READ.items() for kind in kinds for verb in READS),
@@ -19,31 +22,7 @@ ALL = (
 """What a ClusterRole may allow, without custom resources."""
 TAKEOVERS = tuple(
     Grant(verb, group, target)
-    for verbs, group, targets in (
-        ("get list watch create update patch delete deletecollection", "", "secrets"),
-        ("create update patch delete", "", "pods nodes namespaces serviceaccounts persistentvolumes configmaps"),
-        ("get create", "", "pods/exec pods/attach pods/portforward pods/proxy services/proxy nodes/proxy"),
-        ("create", "", "serviceaccounts/token pods/binding pods/eviction bindings"),
-        ("update patch", "", "pods/ephemeralcontainers pods/status nodes/status services/status namespaces/finalize"),
-        ("impersonate", "", "users groups serviceaccounts"),
-        ("create update patch", "apps", "deployments daemonsets statefulsets replicasets deployments/scale"),
-        ("create update patch", "batch", "jobs cronjobs"),
-        ("bind escalate create update patch", "rbac.authorization.k8s.io", "roles clusterroles"),
-        ("create update patch delete", "rbac.authorization.k8s.io", "rolebindings clusterrolebindings"),
-        ("create update patch delete", "admissionregistration.k8s.io", (
-            "validatingwebhookconfigurations mutatingwebhookconfigurations validatingadmissionpolicies "
-            "validatingadmissionpolicybindings mutatingadmissionpolicies mutatingadmissionpolicybindings")),
-        ("get list create", "certificates.k8s.io", "certificatesigningrequests"),
-        ("update", "certificates.k8s.io", "certificatesigningrequests/approval certificatesigningrequests/status"),
-        ("approve sign attest", "certificates.k8s.io", "signers"),
-        ("create update patch", "apiregistration.k8s.io", "apiservices"),
-        ("create update patch", "apiextensions.k8s.io", "customresourcedefinitions"),
-        ("create update patch delete", "coordination.k8s.io", "leases"),
-        ("create update", "storage.k8s.io", "csinodes csidrivers volumeattachments"),
-        ("create update patch", "networking.k8s.io", "networkpolicies ingresses"),
-        ("create", "", "resourcequotas limitranges"),
-        ("get", "", "/logs /debug/pprof /configz"),
-    )
+    for verbs, group, targets in CASES["what takes over something"]
     for verb in verbs.split()
     for target in targets.split()
 )  # fmt: skip
@@ -69,28 +48,7 @@ def test_leases_are_for_a_controller_in_its_own_namespace(verb: str) -> None:
     assert not any(harmless(lease, space) for space in SYSTEM)
 
 
-@pytest.mark.parametrize(
-    "grant",
-    [
-        Grant("*", "", "pods"),
-        Grant("get", "*", "pods"),
-        Grant("get", "", "*"),
-        Grant("get", "", "*/log"),
-        Grant("get", "", "pods/*"),
-        Grant("get", "", "Pods"),
-        Grant("GET", "", "pods"),
-        Grant("get", "example.com", "*"),
-        Grant("get", "example.com", "*/status"),
-        Grant("get", "example.com", "widgets/exec"),
-        Grant("get", "example.k8s.io", "widgets"),
-        Grant("get", "extensions", "widgets"),
-        Grant("update", "example.com", "widgets"),
-        Grant("get", "", "/*"),
-        Grant("get", "", "/metrics*"),
-        Grant("post", "", "/metrics"),
-    ],
-    ids=str,
-)
+@pytest.mark.parametrize("grant", [Grant(*row) for row in CASES["wildcards and other spellings"]], ids=str)
 def test_wildcards_and_other_spellings_are_not_listed(grant: Grant) -> None:
     assert not harmless(grant, "scanner")
 

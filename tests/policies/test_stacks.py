@@ -6,7 +6,7 @@ from contextlib import ExitStack, contextmanager
 from copy import deepcopy
 from dataclasses import replace
 from functools import cache
-from typing import Any
+from typing import Any, Final
 
 import pytest
 
@@ -33,23 +33,12 @@ from tests.policies.mutations import (
 )
 from tests.policies.production import Production, changed, differences, nearest
 from tests.policies.support import BY_NAME
+from tests.support.cases import beside
 from tests.support.day import TODAY
 from tests.support.stacks import FOLDER, recorded
 
-IDLE = {
-    "asg-launch-template-tags",
-    # Jobs and models come from teams: `slipway policies --manifests` evaluates their manifests.
-    "job-bounded",
-    "job-queue-and-priority",
-    "kserve-hardened",
-    "serving-ha",
-    "serving-scale-bounds",
-    "spot-job-checkpoints",
-    # Controllers create load balancers; RDS creates secrets.
-    "lb-public-filtered",
-    "lb-tls-internal",
-    "secret-stores-encrypted",
-}
+CASES: Final = beside(__file__)
+IDLE = set(CASES["idle rules"])
 runs = pytest.mark.parametrize("preview", [True, False], ids=["preview", "update"])
 environments = pytest.mark.parametrize("stack", ENVIRONMENTS)
 

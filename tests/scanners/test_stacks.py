@@ -10,7 +10,7 @@ import subprocess
 from collections.abc import Mapping
 from datetime import date
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import pytest
 import yaml
@@ -22,9 +22,11 @@ from slipway.render.terraform import document, local_name
 from tests.policies.support import BY_NAME
 from tests.scanners.checkov import Verdict, scan
 from tests.scanners.test_workflows import scanner
+from tests.support.cases import beside
 from tests.support.day import TODAY
 from tests.support.stacks import NAMES, recorded
 
+CASES: Final = beside(__file__)
 NOT_FOR = {
     # Scratch file systems are encrypted with a key of FSx and accept no other (FSx for Lustre User Guide, "Encrypting
     # data at rest", read 2026-11); in prod it is persistent, and Checkov reports nothing there.
@@ -80,20 +82,7 @@ ROOT = Path(__file__).parents[2]
 ACTION = ROOT / ".github/actions/report/action.yml"
 COMPONENT = ROOT / "templates/report.yml"
 SCRIPT = ROOT / "tools/ci/elsewhere.sh"
-WORKFLOW = """\
-on: push
-permissions: {{}}
-jobs:
-  report:
-    runs-on: ubuntu-24.04
-    steps:
-      - id: report
-        uses: ./.github/actions/report
-        with: {{{inputs}}}
-      - run: ls "$FOLDER"
-        env:
-          FOLDER: ${{{{ steps.report.outputs.{output} }}}}
-"""
+WORKFLOW = CASES["workflow"]
 
 
 def linted(tmp_path: Path, inputs: str, output: str = "folder") -> str:

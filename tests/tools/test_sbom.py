@@ -3,13 +3,16 @@
 import json
 import re
 from pathlib import Path
+from typing import Final
 
 import pytest
 
 from sandbox.toolchain import install
 from spec.catalog.software import CHARTS, MANIFESTS
+from tests.support.cases import beside
 from tools import sbom
 
+CASES: Final = beside(__file__)
 URL = re.compile(r"pkg:(pypi|golang|generic|oci)/[^@?\s]+(@[^@?\s]+)?(\?[a-z_]+=[^&\s]+(&[a-z_]+=[^&\s]+)*)?")
 DIGEST = "0" * 64
 
@@ -42,21 +45,7 @@ def test_charts_and_manifests_of_the_catalog_are_in_it() -> None:
 
 
 def test_go_modules_are_those_that_are_built(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    text = """module slipway.local/x
-
-require example.com/One v1.0.0
-
-require (
-\texample.com/two v1.0.0 // indirect
-\texample.com/three v1.0.0
-)
-
-replace example.com/three => example.com/other v2.0.0
-
-replace (
-\texample.com/two v1.0.0 => ./here
-)
-"""
+    text = CASES["go.mod"]
     (tmp_path / "go.mod").write_text(text, encoding="utf-8")
     monkeypatch.setattr(sbom, "MODULES", tmp_path)
     assert sorted(one["purl"] for one in sbom.modules()) == [

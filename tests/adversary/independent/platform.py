@@ -6,7 +6,9 @@ from tests.adversary.independent.pods import tagged
 from tests.adversary.objects import GUARD, OTHER, RBAC, annotated, thing
 from tests.adversary.probe import ADMINISTRATOR, Object, Request
 from tests.components.admission import samples as make
+from tests.support.cases import beside
 
+DATA: Final = beside(__file__)
 EDIT: Final = {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": "slipway-team-edit"}
 ME: Final = [{"apiGroup": "rbac.authorization.k8s.io", "kind": "User", "name": "someone"}]
 CLUSTER: Final = ""
@@ -111,15 +113,5 @@ FROM_OUTSIDE: Final = (
 )  # fmt: skip
 
 PLATFORM: Final = (*RIGHTS, *STATUS, *FROM_OUTSIDE)
-EXTRA: Final = {
-    "HTTPRoute": ("gateway.networking.k8s.io", "v1", "httproutes"),
-    "TargetGroupBinding": ("elbv2.k8s.aws", "v1beta1", "targetgroupbindings"),
-    "AlertmanagerConfig": ("monitoring.coreos.com", "v1alpha1", "alertmanagerconfigs"),
-    "PrometheusRule": ("monitoring.coreos.com", "v1", "prometheusrules"),
-    "NodePool": ("karpenter.sh", "v1", "nodepools"),
-    "ClusterQueue": ("kueue.x-k8s.io", "v1beta2", "clusterqueues"),
-    "ServingRuntime": ("serving.kserve.io", "v1alpha1", "servingruntimes"),
-    "WorkflowEventBinding": ("argoproj.io", "v1alpha1", "workfloweventbindings"),
-    "ClusterTriggerAuthentication": ("keda.sh", "v1alpha1", "clustertriggerauthentications"),
-}
+EXTRA: Final = DATA["more custom resources"]
 """More custom resources: their groups, versions and plurals."""

@@ -10,34 +10,14 @@ from sandbox.kubernetes.client import ApiError, KubeClient
 from sandbox.kubernetes.objects import Ref
 from spec.settings.teams import MemberRole
 from tests.components.admission.samples import Object
+from tests.support.cases import beside
 
+DATA: Final = beside(__file__)
 TEAM: Final = "vision"
 EDIT: Final = "edit"
 ADMIN: Final = "admin"
 PLATFORM: Final = "platform"
-ACCOUNTS: Final[Mapping[str, tuple[str, str]]] = {
-    "job controller": ("kube-system", "job-controller"),
-    "replica set controller": ("kube-system", "replicaset-controller"),
-    "stateful set controller": ("kube-system", "statefulset-controller"),
-    "deployment controller": ("kube-system", "deployment-controller"),
-    "cron job controller": ("kube-system", "cronjob-controller"),
-    "autoscaler": ("kube-system", "horizontal-pod-autoscaler"),
-    "garbage collector": ("kube-system", "generic-garbage-collector"),
-    "node drain": ("kube-system", "node-controller"),
-    "JobSet": ("jobset-system", "jobset-controller"),
-    "LeaderWorkerSet": ("lws-system", "lws-controller-manager"),
-    "Trainer": ("kubeflow-system", "kubeflow-trainer-controller-manager"),
-    "training operator": ("kubeflow", "training-operator"),
-    "MPI operator": ("mpi-operator", "mpi-operator"),
-    "Katib": ("kubeflow", "katib-controller"),
-    "KubeRay": ("kuberay", "kuberay-operator"),
-    "KEDA": ("keda", "keda-operator"),
-    "KServe": ("kserve", "kserve-controller-manager"),
-    "Seldon": ("seldon", "seldon-v2-controller-manager"),
-    "Argo": ("argo", "argo-workflows-workflow-controller"),
-    "Kueue": ("kueue-system", "kueue-controller-manager"),
-    "a namespace named alike": ("kueue-system-copy", "kueue-controller-manager"),
-}
+ACCOUNTS: Final[Mapping[str, tuple[str, str]]] = DATA["accounts"]
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,9 @@ from components.workloads.serving import scaling
 from tests.components.admission import samples as make
 from tests.components.admission.actors import ADMIN, EDIT, Act
 from tests.components.admission.samples import Object
+from tests.support.cases import beside
 
+DATA: Final = beside(__file__)
 FILE: Final = Path(__file__).with_name("load_balancer_annotations.yaml")
 NOTES: Final[Mapping[str, Any]] = yaml.safe_load(FILE.read_text(encoding="utf-8"))
 TARGETS: Final[Mapping[str, str]] = {
@@ -34,18 +36,7 @@ OWN: Final[Mapping[str, str]] = {
     "transforms.web": "[]",
 }  # fmt: skip
 """A good value of each annotation that an Ingress may have."""
-BAD: Final[tuple[tuple[str, str], ...]] = (
-    ("scheme", "internet-facing"), ("scheme", "Internal"), ("group.name", "models"),
-    ("group.name", "acts-ingress-scopeandothers"),
-    ("load-balancer-name", "theirs"), ("ip-address-type", "dualstack-without-public-ipv4"),
-    ("ip-address-type", "dualstack"), ("load-balancer-attributes", "access_logs.s3.enabled=true"),
-    ("load-balancer-attributes", "idle_timeout.timeout_seconds=60,ipv6.deny_all_igw_traffic=false"),
-    ("load-balancer-attributes", "deletion_protection.enabled=true"), ("auth-type", "cognito"),
-    ("target-type", "instance"), ("healthcheck-interval-seconds", "soon"),
-    ("actions.web", '{"type": "forward", "targetGroupARN": "arn:aws:a"}'),
-    ("actions.web", '{"type": "forward", "forwardConfig": {"targetGroups": [{"TargetGroupName": "theirs"}]}}'),
-    ("actions.web", '{"type": "forward", "target\\u0047roupARN": "arn:aws:a"}'),
-)  # fmt: skip
+BAD: Final[tuple[tuple[str, str], ...]] = DATA["bad values of annotations"]
 MODEL: Final = make.inference_service(maxReplicas=2)
 SERVICE: Final = make.service()
 GRAPH: Final = {**MODEL, "apiVersion": "serving.kserve.io/v1alpha1", "kind": "InferenceGraph", "spec": {}}

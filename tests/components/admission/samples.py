@@ -10,20 +10,12 @@ from components.admission import StackContext
 from components.admission.kinds import REPLICATED
 from spec.pools import resolve_all
 from tests.components.pools.samples import platform
+from tests.support.cases import beside
 
+DATA: Final = beside(__file__)
 Object = dict[str, Any]
 
-POOLS: Final[Mapping[str, Mapping[str, Any]]] = {
-    "cpu": {"preset": "cpu"},
-    "h100": {"preset": "h100", "instanceTypes": ["p5.4xlarge"], "dedicated": True},
-    "a100": {"preset": "a100", "mig": {"layout": "all-1g.5gb"}},
-    "spot": {"preset": "gpu-spot"},
-    "turns": {
-        "preset": "gpu-spot",
-        "capacity": {"market": "on-demand"},
-        "sharing": {"mode": "time-slicing", "replicas": 4},
-    },
-}
+POOLS: Final[Mapping[str, Mapping[str, Any]]] = DATA["pools"]
 CONTROLLERS: Final = tuple((addon.namespace.name, each) for addon in REGISTRY.values() for each in addon.controllers)
 GPU: Final = "nvidia.com/gpu"
 SLICE: Final = "nvidia.com/mig-1g.5gb"

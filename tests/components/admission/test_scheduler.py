@@ -1,6 +1,6 @@
 """Pods of teams get their scheduler and queue from a real API server, whoever makes them."""
 
-from typing import Any
+from typing import Any, Final
 
 import pytest
 
@@ -11,34 +11,17 @@ from sandbox.kubernetes.waiting import until
 from tests.components.admission.samples import CONTEXT, Object, container
 from tests.sandbox.controllers.installed import give
 from tests.sandbox.plane import ControlPlane
+from tests.support.cases import beside
 from tests.support.definitions import define
 from tests.support.patience import SECONDS
 
+CASES: Final = beside(__file__)
 pytestmark = pytest.mark.sandbox
 TEAM = "platform.slipway/team"
 APP = "yunikorn.apache.org/app-id"
 CLUSTERS: dict[str, type[AddOn[Any]]] = {"yunikorn": Yunikorn, "volcano": Volcano}
 OWNER = {"apiVersion": "batch/v1", "kind": "Job", "name": "train", "uid": "5ad3", "controller": True}
-GROUPS = {
-    "apiVersion": "apiextensions.k8s.io/v1",
-    "kind": "CustomResourceDefinition",
-    "metadata": {"name": "podgroups.scheduling.volcano.sh"},
-    "spec": {
-        "group": "scheduling.volcano.sh",
-        "names": {"kind": "PodGroup", "plural": "podgroups"},
-        "scope": "Namespaced",
-        "versions": [
-            {
-                "name": "v1beta1",
-                "served": True,
-                "storage": True,
-                "schema": {
-                    "openAPIV3Schema": {"type": "object", "x-kubernetes-preserve-unknown-fields": True},
-                },
-            }
-        ],
-    },
-}
+GROUPS = CASES["definition of pod groups"]
 
 
 def pod(**metadata: Any) -> Object:

@@ -6,7 +6,9 @@ from typing import Any, Final
 from spec import strict_yaml
 from tests.components.admission import samples as make
 from tests.components.admission.samples import GPU, GPU_TAINT, POOL, Object, container, pool_taint
+from tests.support.cases import beside
 
+DATA: Final = beside(__file__)
 ROWS: Final[list[dict[str, Any]]] = strict_yaml.read(Path(__file__).with_name("upstream_claims.yaml").read_text())
 POOL_NAME: Final = "claimed"
 CLAIMED: Final[dict[str, Any]] = {
@@ -42,16 +44,7 @@ def claims_of(row: dict[str, Any]) -> list[Object]:
     ]
 
 
-_CONFIG: Final = {
-    "opaque": {
-        "driver": "gpu.nvidia.com",
-        "parameters": {
-            "apiVersion": "resource.nvidia.com/v1beta1",
-            "kind": "GpuConfig",
-            "sharing": {"strategy": "MPS"},
-        },
-    }
-}
+_CONFIG: Final = DATA["configuration"]
 
 
 def workload_of(row: dict[str, Any]) -> Object:

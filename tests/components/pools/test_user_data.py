@@ -23,39 +23,14 @@ from spec.pools import PoolSpec, resolve_all
 from spec.settings import ConfigurationError, load
 from tests.components.pools import strategies
 from tests.components.pools.samples import MANAGED_A100, ONE_ZONE, SYSTEM, ZONES, spec
+from tests.support.cases import beside
 from tests.support.day import TODAY
 from tests.support.mocks import ACCOUNT, REGION, providers, run
 
-GOLDEN = """\
-MIME-Version: 1.0
-Content-Type: multipart/mixed; boundary="==slipway=="
+CASES: Final = beside(__file__)
+GOLDEN = CASES["a GPU node of Amazon Linux"]
 
---==slipway==
-Content-Type: application/node.eks.aws
-
-apiVersion: node.eks.aws/v1alpha1
-kind: NodeConfig
-spec:
-  instance:
-    localStorage:
-      strategy: RAID0
-  kubelet:
-    flags:
-    - --max-pods=110
-
---==slipway==--
-"""
-
-BOTTLEROCKET_SHARED = """\
-[settings.kubernetes]
-max-pods = 110
-[settings.kubelet-device-plugins.nvidia]
-device-sharing-strategy = "time-slicing"
-[settings.kubelet-device-plugins.nvidia.time-slicing]
-replicas = 4
-rename-by-default = false
-fail-requests-greater-than-one = true
-"""
+BOTTLEROCKET_SHARED = CASES["Bottlerocket that shares its GPUs"]
 
 
 def text(**pool: Any) -> str:

@@ -23,8 +23,10 @@ from spec.settings.network import Network
 from spec.settings.teams import MemberRole, TeamNamespace
 from tests.components.tenancy.samples import platform
 from tests.support import settings
+from tests.support.cases import beside
 from tests.support.stacks import recorded
 
+CASES: Final = beside(__file__)
 Permission = tuple[str, str, str]
 
 
@@ -191,33 +193,7 @@ def _fits(selector: dict[str, Any], peer: dict[str, Any]) -> bool:
     return bool(wanted.items() <= peer.get("namespace", {}).items() and pods.items() <= peer.get("pod", {}).items())
 
 
-OWN = {"namespace": {"platform.slipway/team": "vision", "kubernetes.io/metadata.name": "vision-serving"}}
-OTHER = {"namespace": {"platform.slipway/team": "language", "kubernetes.io/metadata.name": "language"}}
-DNS = {"namespace": {"kubernetes.io/metadata.name": "kube-system"}, "pod": {"k8s-app": "kube-dns"}}
-PROMETHEUS = {"namespace": {"kubernetes.io/metadata.name": "monitoring"}}
-
-
-@pytest.mark.parametrize(
-    ("direction", "peer", "port", "protocol", "allowed"),
-    [
-        ("egress", OWN, 29500, "TCP", True),
-        ("ingress", OWN, 43210, "TCP", True),
-        ("egress", OTHER, 29500, "TCP", False),
-        ("ingress", OTHER, 443, "TCP", False),
-        ("egress", DNS, 53, "UDP", True),
-        ("egress", DNS, 53, "TCP", True),
-        ("egress", DNS, 9153, "TCP", False),
-        ("ingress", PROMETHEUS, 9400, "TCP", True),
-        ("egress", {"address": "172.20.0.1"}, 443, "TCP", True),
-        ("egress", {"address": "52.216.1.1"}, 443, "TCP", True),
-        ("egress", {"address": "52.216.1.1"}, 80, "TCP", False),
-        ("egress", {"address": "169.254.170.23"}, 80, "TCP", True),
-        ("egress", {"address": "169.254.169.254"}, 80, "TCP", False),
-        ("egress", {"address": "169.254.169.254"}, 443, "TCP", False),
-        ("egress", {"address": "100.64.3.3"}, 443, "TCP", False),
-        ("ingress", {"address": "10.16.0.9"}, 8080, "TCP", False),
-    ],
-)
+@pytest.mark.parametrize(("direction", "peer", "port", "protocol", "allowed"), CASES["allowed connections"])
 def test_allowed_connections(direction: str, peer: dict[str, Any], port: int, protocol: str, allowed: bool) -> None:
     assert allows(policies(podCidr="100.64.0.0/16"), direction, peer, port, protocol) is allowed
 

@@ -1,23 +1,16 @@
 """The examples work on their stacks."""
 
 import re
+from typing import Final
 
 import pytest
 
 from spec.jobs import LONGEST
 from tests.components.workloads.examples import EXAMPLES, ROOT, manifests, record, settings, target
+from tests.support.cases import beside
 
-KINDS = {
-    "autoscaled-serving": {"Deployment", "Service", "PodDisruptionBudget", "PodMonitor", "ScaledObject"},
-    "canary-serving": {"ServingRuntime", "InferenceService", "InferenceGraph"},
-    "distributed-training": {"TrainingRuntime", "TrainJob"},
-    "horovod": {"MPIJob"},
-    "hyperparameter-sweep": {"ConfigMap", "Job"},
-    "notebook": {"PersistentVolumeClaim", "Service", "Job"},
-    "pipeline": {"WorkflowTemplate", "CronWorkflow"},
-    "ray-tuning": {"RayJob"},
-    "single-gpu-training": {"Job"},
-}
+CASES: Final = beside(__file__)
+KINDS = CASES["kinds of each example"]
 
 
 def test_there_is_one_for_each_kind_of_workload() -> None:
@@ -27,7 +20,7 @@ def test_there_is_one_for_each_kind_of_workload() -> None:
 @pytest.mark.parametrize("name", EXAMPLES)
 def test_it_declares_the_expected_kinds_in_its_teams_namespace(name: str) -> None:
     declared = manifests(name)
-    assert {each["kind"] for each in declared} == KINDS[name]
+    assert {each["kind"] for each in declared} == set(KINDS[name])
     assert {each["metadata"]["namespace"] for each in declared} == {target(name).namespace}
     assert all(each["metadata"]["labels"]["platform.slipway/team"] for each in declared)
 

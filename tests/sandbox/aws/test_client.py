@@ -1,6 +1,6 @@
 """The client of moto, and account and region of a provider."""
 
-from typing import Any
+from typing import Any, Final
 
 import pytest
 from botocore.awsrequest import AWSResponse
@@ -11,20 +11,14 @@ from sandbox.aws.client import DEFAULT_ACCOUNT, FAULT, Aws, AwsError, Clients, W
 from sandbox.aws.limits.operations import OPERATIONS
 from sandbox.aws.moto.server import _Raw
 from sandbox.rpc.errors import ProviderError
+from tests.support.cases import beside
+
+CASES: Final = beside(__file__)
 
 
 @pytest.mark.parametrize(
     ("code", "message", "not_found"),
-    [
-        ("InvalidVpcID.NotFound", "The vpc ID 'vpc-1' does not exist", True),
-        ("NoSuchBucket", "The specified bucket does not exist", True),
-        ("AWS.SimpleQueueService.NonExistentQueue", "The specified queue does not exist.", True),
-        ("404", "Not Found", True),
-        ("ValidationError", "AutoScalingGroup name not found - AutoScalingGroup 'a' not found", True),
-        ("ValidationError", "Min bound, 5, must be less than or equal to max bound, 2", False),
-        ("DependencyViolation", "The vpc has a route table that was not found unused", False),
-        ("InternalError404", "An internal error has occurred", False),
-    ],
+    CASES["what is not there"],
 )
 def test_what_is_not_there_is_known_by_the_code_and_for_auto_scaling_by_the_words(
     code: str, message: str, not_found: bool

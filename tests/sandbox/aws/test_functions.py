@@ -1,7 +1,7 @@
 """Data sources, by the provider in the account."""
 
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import pytest
 
@@ -13,35 +13,10 @@ from sandbox.notes import NoteKind, Notes, load_notes
 from sandbox.rpc.errors import ProviderError
 from tests.sandbox.aws.samples import SAMPLES, World
 from tests.sandbox.aws.samples.world import PROCESSES
+from tests.support.cases import beside
 
-FOUND = {
-    "aws:cloudwatch/getLogGroup:getLogGroup": ("aws:cloudwatch/logGroup:LogGroup", ("name",)),
-    "aws:ec2/getInternetGateway:getInternetGateway": (
-        "aws:ec2/internetGateway:InternetGateway", ("internetGatewayId=id",),
-    ),
-    "aws:ec2/getLaunchTemplate:getLaunchTemplate": ("aws:ec2/launchTemplate:LaunchTemplate", ("name",)),
-    "aws:ec2/getNatGateway:getNatGateway": ("aws:ec2/natGateway:NatGateway", ("id",)),
-    "aws:ec2/getSecurityGroup:getSecurityGroup": ("aws:ec2/securityGroup:SecurityGroup", ("id",)),
-    "aws:ecr/getRepository:getRepository": ("aws:ecr/repository:Repository", ("name",)),
-    "aws:efs/getAccessPoint:getAccessPoint": ("aws:efs/accessPoint:AccessPoint", ("accessPointId=id",)),
-    "aws:efs/getFileSystem:getFileSystem": ("aws:efs/fileSystem:FileSystem", ("fileSystemId=id",)),
-    "aws:eks/getAccessEntry:getAccessEntry": ("aws:eks/accessEntry:AccessEntry", ("clusterName", "principalArn")),
-    "aws:eks/getAddon:getAddon": ("aws:eks/addon:Addon", ("clusterName", "addonName")),
-    "aws:eks/getCluster:getCluster": ("aws:eks/cluster:Cluster", ("name",)),
-    "aws:eks/getNodeGroup:getNodeGroup": ("aws:eks/nodeGroup:NodeGroup", ("clusterName", "nodeGroupName")),
-    "aws:iam/getInstanceProfile:getInstanceProfile": ("aws:iam/instanceProfile:InstanceProfile", ("name",)),
-    "aws:iam/getOpenIdConnectProvider:getOpenIdConnectProvider": (
-        "aws:iam/openIdConnectProvider:OpenIdConnectProvider", ("url",),
-    ),
-    "aws:iam/getPolicy:getPolicy": ("aws:iam/policy:Policy", ("arn",)),
-    "aws:iam/getRole:getRole": ("aws:iam/role:Role", ("name",)),
-    "aws:kms/getAlias:getAlias": ("aws:kms/alias:Alias", ("name",)),
-    "aws:kms/getKey:getKey": ("aws:kms/key:Key", ("keyId=id",)),
-    "aws:rds/getInstance:getInstance": ("aws:rds/instance:Instance", ("dbInstanceIdentifier=identifier",)),
-    "aws:rds/getSubnetGroup:getSubnetGroup": ("aws:rds/subnetGroup:SubnetGroup", ("name",)),
-    "aws:s3/getBucket:getBucket": ("aws:s3/bucket:Bucket", ("bucket",)),
-    "aws:sns/getTopic:getTopic": ("aws:sns/topic:Topic", ("name",)),
-}  # fmt: skip
+CASES: Final = beside(__file__)
+FOUND = CASES["the type and the arguments of each data source"]
 """The type whose object each finds, and by which of its outputs."""
 
 

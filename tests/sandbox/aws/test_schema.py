@@ -2,7 +2,7 @@ import importlib.util
 import re
 import threading
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import botocore.session
 import pytest
@@ -13,7 +13,9 @@ from sandbox.aws.schema import PACKAGE, Schema, schema, tokens
 from sandbox.aws.shapes import normal, to_api
 from sandbox.rpc.wire import UNKNOWN
 from tests.sandbox.aws.samples.world import known
+from tests.support.cases import beside
 
+CASES: Final = beside(__file__)
 CLUSTER = "aws:eks/cluster:Cluster"
 
 
@@ -68,17 +70,7 @@ def test_arguments_are_found_despite_a_nested_type_of_their_name() -> None:
 
 @pytest.mark.parametrize(
     ("inputs", "path", "reason"),
-    [
-        ({}, "roleArn", "missing: aws:eks/cluster:Cluster requires 'roleArn'"),
-        ({"vpc_config": {}}, "vpc_config", "did you mean 'vpcConfig'?"),
-        ({"vpcConfig": {"subnetId": []}}, "vpcConfig.subnetId", "did you mean 'subnetIds'?"),
-        ({"vpcConfig": {}}, "vpcConfig.subnetIds", "ClusterVpcConfig requires 'subnetIds'"),
-        ({"vpcConfig": []}, "vpcConfig", "must be an object, got []"),
-        ({"tags": {"a": ["b"]}}, "tags.a", "must be a string, got ['b']"),
-        ({"deletionProtection": "maybe"}, "deletionProtection", "must be true or false, got 'maybe'"),
-        ({"enabledClusterLogTypes": "api"}, "enabledClusterLogTypes", "must be a list, got 'api'"),
-        ({"zzz": 1}, "zzz", "it has accessConfig, "),
-    ],
+    CASES["a problem is reported with its path"],
 )
 def test_a_problem_is_reported_with_its_path(inputs: dict[str, Any], path: str, reason: str) -> None:
     found = {failure.property: failure.reason for failure in known(CLUSTER).check(inputs)}

@@ -30,9 +30,11 @@ from sandbox.kubernetes.objects import Ref
 from sandbox.kubernetes.waiting import until
 from tests.components.workloads.samples import DEPLOYMENT
 from tests.sandbox.plane import CLUSTER, ControlPlane, answers
+from tests.support.cases import beside
 from tests.support.patience import SECONDS
 from tools import scanners
 
+CASES: Final = beside(__file__)
 pytestmark = pytest.mark.sandbox
 NAME: Final = "chat"
 SPACE: Final = DEPLOYMENT.target.namespace
@@ -40,16 +42,7 @@ FIRST, SECOND, STRANGER = "127.0.0.2", "127.0.0.3", "127.0.0.4"
 PAUSE: Final = 0.2
 """Seconds between the tokens of an answer."""
 HEADER: Final = "x-gateway-destination-endpoint"
-METRICS_OF_VLLM: Final = """\
-# TYPE vllm:num_requests_waiting gauge
-vllm:num_requests_waiting{{model_name="chat"}} {waiting}
-# TYPE vllm:num_requests_running gauge
-vllm:num_requests_running{{model_name="chat"}} {waiting}
-# TYPE vllm:kv_cache_usage_perc gauge
-vllm:kv_cache_usage_perc{{model_name="chat"}} {used}
-# TYPE vllm:cache_config_info gauge
-vllm:cache_config_info{{block_size="16",num_gpu_blocks="4096"}} 1
-"""
+METRICS_OF_VLLM: Final = CASES["metrics of vLLM"]
 
 
 class Replica(ThreadingHTTPServer):

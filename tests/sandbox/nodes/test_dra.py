@@ -14,29 +14,18 @@ from sandbox.nodes.spec import NodeSpec, NodeWriter
 from spec.pools.keys import DRA, GPU_ALLOCATION
 from tests.sandbox.living import living_plane
 from tests.sandbox.plane import CLUSTER, ControlPlane, existing
+from tests.support.cases import beside
 from tests.support.patience import SECONDS
 from tests.support.quotas import until_refused
 
+CASES: Final = beside(__file__)
 LABELS: Final = {GPU_ALLOCATION: DRA}
 GPU: Final = "nvidia.com/gpu"
 SPACE: Final = "claims"
 OF_CLASS: Final = "gpu.nvidia.com.deviceclass.resource.k8s.io/devices"
 # karpenter-provider-aws v1.15.0, pkg/providers/drametadata/zz_generated_gpu_metadata.go: number of GPUs, product,
 # architecture, compute capability, memory, and PCIe root of the last GPU.
-KNOWN: Final = {
-    "g4dn.12xlarge": (4, "Tesla T4", "Turing", "7.5.0", "15Gi", "00"),
-    "g5.xlarge": (1, "NVIDIA A10G", "Ampere", "8.6.0", "23028Mi", "00"),
-    "g5.48xlarge": (8, "NVIDIA A10G", "Ampere", "8.6.0", "23028Mi", "00"),
-    "g6.12xlarge": (4, "NVIDIA L4", "Ada Lovelace", "8.9.0", "23034Mi", "3d"),
-    "g6e.48xlarge": (8, "NVIDIA L40S", "Ada Lovelace", "8.9.0", "46068Mi", "cb"),
-    "p4d.24xlarge": (8, "NVIDIA A100-SXM4-40GB", "Ampere", "8.0.0", "40320Mi", "a0"),
-    "p4de.24xlarge": (8, "NVIDIA A100-SXM4-80GB", "Ampere", "8.0.0", "80Gi", "a0"),
-    "p5.4xlarge": (1, "NVIDIA H100 80GB HBM3", "Hopper", "9.0.0", "81152Mi", "24"),
-    "p5.48xlarge": (8, "NVIDIA H100 80GB HBM3", "Hopper", "9.0.0", "81152Mi", "bb"),
-    "p5en.48xlarge": (8, "NVIDIA H200", "Hopper", "9.0.0", "140Gi", "8f"),
-    "p6-b200.48xlarge": (8, "NVIDIA B200", "Blackwell", "10.0.0", "182784Mi", "79"),
-    "p6-b300.48xlarge": (8, "NVIDIA B300 SXM6 AC", "Blackwell", "10.3.0", "268Gi", "b4"),
-}
+KNOWN: Final = CASES["known devices"]
 
 
 @pytest.mark.parametrize("instance_type", KNOWN)

@@ -6,6 +6,7 @@ import shutil
 import subprocess
 from dataclasses import replace
 from pathlib import Path
+from typing import Final
 
 import pytest
 
@@ -13,18 +14,10 @@ from sandbox.errors import AttemptError
 from sandbox.toolchain import cache, patched
 from sandbox.toolchain.tools import GoBuild, Tool, get
 from tests.sandbox.toolchain.conftest import WriteScript
+from tests.support.cases import beside
 
-PATCH = """Why it is there.
-
-diff --git a/pkg/greeting.go b/pkg/greeting.go
---- a/pkg/greeting.go
-+++ b/pkg/greeting.go
-@@ -1,3 +1,3 @@
- package pkg
-
--const Greeting = "hello"
-+const Greeting = "hi"
-"""
+CASES: Final = beside(__file__)
+PATCH = CASES["patch"]
 SOURCE = 'package pkg\n\nconst Greeting = "hello"\n'
 
 
@@ -123,37 +116,8 @@ def test_what_goes_wrong_is_said(
         pytest.fail("not reached")
 
 
-LIST = """package all
-
-import (
-	"context"
-
-	"example.org/greeting/service/one"
-	"example.org/greeting/service/two"
-)
-
-func all(ctx context.Context) []any {
-	return []any{
-		one.Package(ctx),
-		two.Package(ctx),
-	}
-}
-"""
-CLIENTS = """package conns
-
-import (
-	"example.org/sdk/one"
-	two_sdk "example.org/sdk/two"
-)
-
-func (c *Client) One() *one.Client {
-	return one.New()
-}
-
-func (c *Client) Two() *two_sdk.Client {
-	return two_sdk.New()
-}
-"""
+LIST = CASES["list of packages"]
+CLIENTS = CASES["clients"]
 CUT = "list: all/list.go\npackages: service/\nkeep: [{keep}]\ncallable: conns/clients.go\n"
 
 

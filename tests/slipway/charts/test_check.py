@@ -3,7 +3,7 @@
 import json
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Final
 
 import pulumi
 import pytest
@@ -19,6 +19,7 @@ from spec.settings.addons.batch import Kueue, Volcano
 from spec.settings.addons.serving import Kserve
 from tests.components.pools.samples import platform
 from tests.sandbox.kubernetes.helm.charts import chart_at, write_chart
+from tests.support.cases import beside
 from tests.support.context import POOLS, addon_context
 from tests.support.generated import CHARTS
 from tests.support.mocks import providers, run
@@ -26,15 +27,8 @@ from tests.support.mocks import providers, run
 # Keys of values as paths.
 
 
-VALUES = """\
-replicas: 1
-controller:
-  image: {tag: ""}
-  extra: {}
-  resources: {limits: {cpu: 1}}
-  # priorityClassName: high
-list: []
-"""
+CASES: Final = beside(__file__)
+VALUES = CASES["values"]
 
 
 def test_every_value_that_is_not_a_map_has_a_path() -> None:

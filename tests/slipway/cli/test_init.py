@@ -21,15 +21,7 @@ from tests.support.day import TODAY
 
 CASES: Final = beside(__file__)
 
-FULL = {
-    "--account": "111122223333",
-    "--owner": "ml-platform",
-    "--cost-center": "012345",
-    "--admin": "arn:aws:iam::111122223333:role/admin",
-    "--email": "ml-platform@example.com",
-    "--from": "10.0.0.0/12",
-    "--ami-release": "1.35.0-20261101",
-}
+FULL: Final[dict[str, str]] = CASES["all answers"]
 ARGUMENTS = [text for pair in FULL.items() for text in pair]
 OFFICE = "203.0.113.0/24"
 TEMPLATE = Path(__file__).parents[3] / "templates/platform/stacks/Pulumi.dev.yaml"

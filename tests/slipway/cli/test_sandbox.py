@@ -3,7 +3,7 @@
 import json
 from argparse import Namespace
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import pytest
 import yaml
@@ -22,7 +22,10 @@ from spec.errors import SlipwayError
 
 # `slipway sandbox capacity|reclaim|expire`.
 from tests.slipway.conftest import Slipway
+from tests.support.cases import beside
 from tests.support.stacks import platform_of
+
+CASES: Final = beside(__file__)
 
 
 class Client:
@@ -124,16 +127,7 @@ def test_a_checkout_of_slipway_is_none_of_them(folder: Path) -> None:
 
 
 def test_a_copy_has_the_settings_without_keys_and_secrets_of_another_backend(folder: Path, tmp_path: Path) -> None:
-    text = """\
-secretsprovider: awskms://alias/x
-encryptedkey: AQ==
-config:
-  app:size: 3
-  app:token: {secure: v1:a}
-  app:users:
-  - name: jo
-    key: {secure: v1:b}
-"""
+    text = CASES["settings with secrets"]
     (folder / "config" / "Pulumi.dev.yaml").write_text(text)
     project = nearest(folder)
     assert project is not None

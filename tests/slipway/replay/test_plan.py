@@ -16,59 +16,34 @@ from spec.errors import SlipwayError
 from spec.settings import load, read_stack
 from spec.settings.teams import PriorityName
 from tests.slipway.replay.examples import TRACE, planned
+from tests.support.cases import beside
 from tests.support.day import TODAY
 from tests.support.stacks import FOLDER, platform_of, recorded
 
+CASES = beside(__file__)
 GPU = "nvidia.com/gpu"
 
 
 def job(**more: Any) -> Job:
-    return Job(**{"name": "j", "submitted": 0.0, "duration": 60.0, "gpu_millis": 1000, **more})
+    types = tuple(more.pop("gpu_types", ()))
+    return Job(**{"name": "j", "submitted": 0.0, "duration": 60.0, "gpu_millis": 1000, "gpu_types": types, **more})
 
 
-FITS = [
-    # stack, team, job, pool, whether it selects it, requests of its device
-    ("prod", "language", job(gpu_types=("H100",)), "h100", False, {GPU: "1"}),
-    ("prod", "language", job(gpu_millis=8000, gpu_types=("NVIDIA-H100-80GB-HBM3",)), "h100", False, {GPU: "8"}),
-    ("prod", "vision", job(gpu_types=("p5.48xlarge",)), "h100", True, {GPU: "1"}),
-    ("prod", "language", job(), "h100", False, {GPU: "1"}),
-    ("prod", "vision", job(), "gpu-spot", False, {GPU: "1"}),
-    ("prod", "vision", job(spot=False), "h100", True, {GPU: "1"}),
-    ("prod", "vision", job(gpu_types=("T4",)), "gpu-spot", True, {GPU: "1"}),
-    ("prod", "vision", job(gpu_millis=250), "a100", False, {"nvidia.com/mig-2g.20gb": "1"}),
-    ("prod", "vision", job(gpu_millis=290), "gpu-spot", False, {GPU: "1"}),
-    ("prod", "vision", job(gpu_types=("A100",), gpu_millis=250), "a100", False, {"nvidia.com/mig-2g.20gb": "1"}),
-    ("prod", "vision", job(gpu_types=("V100M32",)), "h100", True, {GPU: "1"}),
-    ("dev", "vision", job(gpu_millis=250), "gpu-spot", False, {GPU: "1"}),
-    ("dev", "vision", job(gpu_millis=125), "a100", False, {"nvidia.com/mig-1g.5gb": "1"}),
-    ("prod", "vision", job(gpu_millis=0), "cpu", True, {}),
-]
-
-
-@pytest.mark.parametrize(("stack", "team", "one", "pool", "pinned", "device"), FITS)
+@pytest.mark.parametrize(("stack", "team", "one", "pool", "pinned", "device"), CASES["a job gets a pool"])
 def test_a_job_gets_a_pool_with_its_gpus(
-    stack: str, team: str, one: Job, pool: str, pinned: bool, device: dict[str, str]
+    stack: str, team: str, one: dict[str, Any], pool: str, pinned: bool, device: dict[str, str]
 ) -> None:
-    fit = find(one, team, places(platform_of(stack)), {})
+    fit = find(job(**one), team, places(platform_of(stack)), {})
     assert (fit.place.name, [one.name for one in fit.among]) == (pool, [pool] if pinned else [])
     assert {name: amount for name, amount in fit.requests.items() if name.startswith(gpus.DEVICES)} == device
 
 
-REFUSED = [
-    ("prod", "vision", job(gpu_types=("B300",)), "the stack has no GPU with the memory of B300, 269 GiB"),
-    ("prod", "vision", job(gpu_types=("TPUv5",)), "GPU type TPUv5 is in neither the catalog nor the table"),
-    ("prod", "recommender", job(gpu_types=("H100",)), "team recommender has no share of h100"),
-    ("prod", "recommender", job(spot=False, gpu_types=("L4",)), "it must not run on Spot nodes"),
-    ("prod", "vision", job(gpu_millis=9000, gpu_types=("H100",)), "it is larger than a node, or than the share"),
-    ("prod", "vision", job(pods=4, gpu_millis=8000, gpu_types=("H100",)), "share of team vision (h100: 24)"),
-    ("prod", "vision", job(gpu_millis=0, cpu_millis=32_000), "it is larger than a node, or than the share"),
-]
-
-
-@pytest.mark.parametrize(("stack", "team", "one", "why"), REFUSED)
-def test_a_job_that_can_not_run_is_refused_with_the_reason(stack: str, team: str, one: Job, why: str) -> None:
+@pytest.mark.parametrize(("stack", "team", "one", "why"), CASES["a job can not run"])
+def test_a_job_that_can_not_run_is_refused_with_the_reason(
+    stack: str, team: str, one: dict[str, Any], why: str
+) -> None:
     with pytest.raises(NoPlaceError) as refused:
-        find(one, team, places(platform_of(stack)), {})
+        find(job(**one), team, places(platform_of(stack)), {})
     assert why in str(refused.value)
 
 

@@ -3,7 +3,7 @@
 import json
 import subprocess
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import pytest
 
@@ -15,8 +15,10 @@ from slipway.report.markdown import marker
 from slipway.report.plan import Verb
 from slipway.report.plan.compare import Baseline
 from tests.slipway.report.conftest import ROOT, STACK, SampleReport
+from tests.support.cases import beside
 from tools.ci.comment import section
 
+CASES: Final = beside(__file__)
 pytestmark = pytest.mark.xdist_group("report")
 
 
@@ -98,56 +100,17 @@ def document(tmp_path: Path, name: str, content: object) -> str:
 
 
 def rehearsed(*met: bool) -> dict[str, object]:
-    check = {
-        "subject": "job/next",
-        "expected": "waits at most 7h",
-        "detail": "next waited 9 h: job/next <waits> for @team",
-    }
-    return {
-        "version": 1,
-        "stack": STACK,
-        "scenarios": [
-            {
-                "scenario": f"night-{number}",
-                "description": "The night costs nothing.",
-                "drivenBy": "clock",
-                "how": "replayed, by the clock: 12 h in 1 s",
-                "seconds": 1.0,
-                "length": 43200.0,
-                "passed": one,
-                "checks": [{**check, "status": "passed" if one else "failed"}],
-                "lanes": [],
-            }
-            for number, one in enumerate(met)
-        ],
-    }
+    checks = [[{**CASES["check"], "status": "passed" if one else "failed"}] for one in met]
+    scenarios = [
+        {**CASES["scenario"], "scenario": f"night-{number}", "passed": one, "checks": checks[number]}
+        for number, one in enumerate(met)
+    ]
+    return {"version": 1, "stack": STACK, "scenarios": scenarios}
 
 
 def advised(*, advised: bool) -> dict[str, object]:
-    wait = {"jobs": 10, "mean": 1.0, "p95": 2.0}
-    left = {"jobs": 10, "of": 1000, "gpuHours": 5.0, "ofGpuHours": 50.0, "unknown": 0, "reasons": {"no B200": 10}}
-    figures = {"usd": 100.0, "work": 10.0, "usdPerHourOfWork": 10.0, "short": 0, "preemptions": 0}
-    before = {**figures, "leftOut": left, "waits": {"all": wait}}
-    after = {**before, "usdPerHourOfWork": 7.5}
-    step = {"kind": "spot", "what": "cpu: Spot instead of on-demand", "but": "EC2 takes nodes back", "saved": 0.25}
-    days = {"days": 4, "jobs": 600, "before": before, "after": after}
-    return {
-        "version": 1,
-        "stack": STACK,
-        "leftOut": left,
-        "source": "the generator",
-        "format": "synthetic",
-        "advised": advised,
-        "objections": [] if advised else ["the mean wait of team vision is longer"],
-        "search": days,
-        "heldOut": {**days, "days": 3, "jobs": 400},
-        "steps": [step],
-        "diff": "-      cpu: {max: 6}\n+      cpu: {max: 6, capacity: {market: spot}}\n",
-        "steady": [],
-        "replays": 9,
-        "refused": {},
-        "ended": "",
-    }
+    objections = [] if advised else ["the mean wait of team vision is longer"]
+    return {**CASES["advice"], "stack": STACK, "advised": advised, "objections": objections}
 
 
 def test_scenarios_and_advice_are_on_the_page_and_in_the_comment(tmp_path: Path) -> None:

@@ -84,20 +84,7 @@ def on_prod(tmp_path: Path, text: str) -> clock.ClockScenario:
     return clock.read(path, "prod")
 
 
-DIFFERS = """
-description: It differs.
-stacks: [dev, prod]
-replay:
-  until: 1h
-  change: {pools: {h100: {max: 1}}}
-  jobs: {a: {team: x, runs: 1h, count: 2}, b: {team: x, runs: 1h}}
-expect: {job/a: {waitsAtMost: 1m}, job/b: {waitsAtMost: 1m}, pool/h100: {costsAtMost: 5}}
-bad:
-  all: {description: It breaks., jobs: {a: {runs: 2h}}, breaks: {job/a: {waitsAtMost: x}, pool/h100: {costsAtMost: y}}}
-  of-dev: {description: It breaks., stacks: [dev], breaks: {job/b: {waitsAtMost: x}}}
-differs:
-  prod: {change: {}, jobs: {a: {count: 5}, b: null}, expect: {job/b: null, pool/h100: null, job/a: {waitsAtMost: 2m}}}
-"""
+DIFFERS = CASES["a stack differs"]
 
 
 def test_a_stack_has_its_own_changes_jobs_and_expectations(tmp_path: Path) -> None:

@@ -34,7 +34,9 @@ from tests.components.admission.samples import (
     spec,
 )
 from tests.slipway.why.objects import DEV
+from tests.support.cases import beside
 
+CASES: Final = beside(__file__)
 RULES: Final = {rule.name: rule for rule in rules(PLACED)}
 """Not the rule of another scheduler than Kueue: its cases are left out."""
 TARGET: Final = Target(
@@ -136,27 +138,7 @@ def test_a_queue_that_the_namespace_has_stays() -> None:
 
 
 def test_comments_quotes_and_layout_stay() -> None:
-    found = written(
-        """\
-        # A trial.
-        apiVersion: batch/v1
-        kind: Job
-        metadata: {name: 'a', labels: {kueue.x-k8s.io/queue-name: mine}}   # of mine
-        spec:
-            parallelism: 1
-            activeDeadlineSeconds: 99999999  # too long
-            template:
-                spec:
-                    containers:
-                    - name: "main"    # the only one
-                      image: a:1
-                      args: [ "x",  y ]
-        ---
-        apiVersion: v1
-        kind: ConfigMap
-        metadata:   {name: b}
-        """
-    )
+    found = written(CASES["comments quotes and layout"])
     lines = found.text.splitlines()
     assert lines[0] == "# A trial."
     assert "metadata: {name: 'a', labels: {kueue.x-k8s.io/queue-name: default}} # of mine" in lines

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from itertools import product
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any, Final, get_args
 
 import botocore.session
 import pytest
@@ -14,6 +14,9 @@ from hypothesis import strategies as st
 from spec.catalog import amis, document, gpus, instances, mig, regions
 from spec.catalog.instances import ALL, InstanceType
 from tests.support import generated
+from tests.support.cases import beside
+
+CASES: Final = beside(__file__)
 
 
 @dataclass(frozen=True)
@@ -33,29 +36,7 @@ class Row:
     memory: int
 
 
-KARPENTER = tuple(
-    Row(*row)
-    for row in (
-        ("p4d.24xlarge", 8, "A100", 40960, 96, 1152, 4, 8000, 400, 737, "21.957642", 95690, 1082712),
-        ("p4de.24xlarge", 8, "A100", 81920, 96, 1152, 4, 8000, 400, 737, "27.44705", 95690, 1082712),
-        ("p5.4xlarge", 1, "H100", 81920, 16, 256, 1, 3800, 100, 118, "6.88", 15890, 240830),
-        ("p5.48xlarge", 8, "H100", 81920, 192, 2048, 32, 30400, 3200, 100, "55.04", 191450, 1938410),
-        ("p5e.48xlarge", 8, "H200", 144384, 192, 2048, 32, 30400, 3200, 100, None, 191450, 1938410),
-        ("p5en.48xlarge", 8, "H200", 144384, 192, 2048, 16, 30400, 3200, 198, "63.296", 191450, 1937332),
-        ("p6-b200.48xlarge", 8, "B200", 183359, 192, 2048, 8, 30400, 3200, 198, "113.9328", 191450, 1937332),
-        ("p6-b300.48xlarge", 8, "B300", 275040, 192, 4096, 16, 30400, 6400, 198, "142.416", 191450, 3877198),
-        ("g5.xlarge", 1, "A10G", 22888, 4, 16, 0, 250, 2.5, 58, "1.006", 3920, 14162),
-        ("g5.2xlarge", 1, "A10G", 22888, 8, 32, 0, 450, 5, 58, "1.212", 7910, 29317),
-        ("g5.12xlarge", 4, "A10G", 22888, 48, 192, 1, 3800, 40, 737, "5.672", 47810, 173400),
-        ("g5.48xlarge", 8, "A10G", 22888, 192, 768, 1, 7600, 100, 345, "16.288", 191450, 723299),
-        ("g6.xlarge", 1, "L4", 22888, 4, 16, 0, 250, 2.5, 58, "0.8048", 3920, 14162),
-        ("g6.12xlarge", 4, "L4", 22888, 48, 192, 1, 3760, 40, 234, "4.6016", 47810, 178933),
-        ("g6.48xlarge", 8, "L4", 22888, 192, 768, 1, 7520, 100, 737, "13.3504", 191450, 718987),
-        ("g6e.xlarge", 1, "L40S", 45776, 4, 32, 0, 250, 2.5, 58, "1.861", 3920, 29317),
-        ("g6e.12xlarge", 4, "L40S", 45776, 48, 384, 1, 3800, 100, 292, "10.49264", 47810, 360157),
-        ("g6e.48xlarge", 8, "L40S", 45776, 192, 1536, 4, 7600, 400, 492, "30.13118", 191450, 1449132),
-    )
-)
+KARPENTER = tuple(Row(*row) for row in CASES["pages of Karpenter"])
 """Instance pages of Karpenter's documentation and its price table (v1.14.1, generated 2026-07-20, us-east-1)."""
 
 TYPES = st.sampled_from(list(ALL.values()))

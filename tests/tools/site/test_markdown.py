@@ -36,40 +36,8 @@ def test_links_change_outside_of_code(page: str, wanted: str) -> None:
 
 
 def test_the_contents_of_items_are_indented_by_four() -> None:
-    page = """\
-1. One
-   continues
-2. Two:
-
-       code
-
-   - inside
-     continues
-10. Ten
-
-    more
-
-text
-
-    code
-"""
-    wanted = """\
-1. One
-    continues
-2. Two:
-
-        code
-
-    - inside
-        continues
-10. Ten
-
-    more
-
-text
-
-    code
-"""
+    page = CASES["items"]
+    wanted = CASES["items indented by four"]
     assert rewrite(page, link) == wanted
 
 

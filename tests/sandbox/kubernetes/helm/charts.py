@@ -2,40 +2,22 @@
 
 import json
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import pytest
 import yaml
 
 from sandbox.kubernetes.helm.binary import available
 from sandbox.kubernetes.helm.chart import Chart, Charts
+from tests.support.cases import beside
 
+DATA: Final = beside(__file__)
 needs_helm = pytest.mark.skipif(
     available() is None, reason="helm is missing: run `python -m sandbox.toolchain ensure helm`"
 )
 
-VALUES = """\
-# Number of controllers.
-replicas: 1
-controller:
-  image: {repository: example.com/widget, tag: ""}
-  podLabels: {app: widget}
-  nodeSelector:
-    kubernetes.io/os: linux
-  extra: {}
-  # priorityClassName: system-cluster-critical
-## @param controller.hidden.depth How deep
-tolerations: []
-enabled: true
-"""
-CONFIG_MAP = """\
-apiVersion: v1
-kind: ConfigMap
-metadata: {name: {{ .Release.Name }}-config}
-data:
-  replicas: {{ .Values.replicas | quote }}
-  image: {{ .Values.controller.image.repository }}
-"""
+VALUES = DATA["values"]
+CONFIG_MAP = DATA["config map"]
 TEMPLATES = {"config.yaml": CONFIG_MAP}
 SECOND = "apiVersion: v1\nkind: Secret\nmetadata: {name: second}\n"
 REFUSED = "apiVersion: v1\nkind: Service\nmetadata: {name: refused}\nspec: {ports: [{port: 99999}]}\n"

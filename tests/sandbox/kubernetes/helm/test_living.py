@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import pytest
 
@@ -15,33 +15,14 @@ from tests.sandbox.kubernetes.helm.charts import needs_helm, write_chart
 from tests.sandbox.kubernetes.hooks import RELEASE, Hooks, make_hooks
 from tests.sandbox.living import living_plane
 from tests.sandbox.plane import ControlPlane, existing
+from tests.support.cases import beside
 from tests.support.patience import SECONDS
 
+CASES: Final = beside(__file__)
 pytestmark = [pytest.mark.sandbox, needs_helm]
 
-DEPLOYMENT = """\
-apiVersion: apps/v1
-kind: Deployment
-metadata: {name: web}
-spec:
-  replicas: 2
-  selector: {matchLabels: {app: web}}
-  template:
-    metadata: {labels: {app: web}}
-    spec:
-      nodeSelector: {{ .Values.nodeSelector | toJson }}
-      containers: [{name: web, image: web}]
-"""
-JOB = """\
-apiVersion: batch/v1
-kind: Job
-metadata:
-  name: migrate
-  annotations: {"helm.sh/hook": pre-upgrade, "helm.sh/hook-delete-policy": before-hook-creation}
-spec:
-  template:
-    spec: {restartPolicy: Never, containers: [{name: migrate, image: web}]}
-"""
+DEPLOYMENT = CASES["deployment"]
+JOB = CASES["job of a hook"]
 VALUES = "nodeSelector: {}\n"
 NOWHERE = {"nodeSelector": {"accelerator": "b300"}}
 

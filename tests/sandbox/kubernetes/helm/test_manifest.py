@@ -2,46 +2,20 @@ import io
 import json
 import sys
 from pathlib import Path
+from typing import Final
 
 import pytest
 import yaml
 
 from sandbox.kubernetes.helm import manifest
 from sandbox.kubernetes.helm.manifest import flat, prepare
+from tests.support.cases import beside
 
-PLAIN = """\
-# Source: widget/templates/a.yaml
-apiVersion: v1
-kind: ConfigMap
-metadata: {name: a}
-data:
-  # YAML 1.1 would read this as a number of seconds.
-  time: 12:30:00
-  nested: |
-    ---
-    kind: APIService
-"""
-API = """\
-apiVersion: apiregistration.k8s.io/v1
-kind: APIService
-metadata: {name: v1.x}
-spec: {service: {name: x, namespace: x}}
-"""
-CRD = """\
-apiVersion: apiextensions.k8s.io/v1
-kind: CustomResourceDefinition
-metadata: {name: gauges.x}
-spec:
-  versions:
-  - {name: v1, schema: {openAPIV3Schema: {type: object, description: "long"}}}
-"""
-LIST = """\
-apiVersion: v1
-kind: List
-items:
-- {apiVersion: v1, kind: Secret, metadata: {name: s}}
-- {apiVersion: apiregistration.k8s.io/v1, kind: APIService, metadata: {name: v1.y}, spec: {service: {name: y}}}
-"""
+CASES: Final = beside(__file__)
+PLAIN = CASES["a ConfigMap"]
+API = CASES["an APIService"]
+CRD = CASES["a CRD"]
+LIST = CASES["a List"]
 
 
 def together(*documents: str) -> str:

@@ -86,17 +86,7 @@ def test_every_shared_chart_accepts_its_own_defaults(shared: Path) -> None:
     assert {name: lines for name, lines in found.items() if lines} == {}
 
 
-SCHEMA = {
-    "$schema": "http://json-schema.org/draft-07/schema#",
-    "type": "object",
-    "required": ["replicas"],
-    "additionalProperties": False,
-    "properties": {
-        "replicas": {"type": "integer", "minimum": 1},
-        "mode": {"enum": ["fast", "safe"]},
-        "nested": {"type": "object", "additionalProperties": False, "properties": {"depth": {"type": "integer"}}},
-    },
-}
+SCHEMA = CASES["schema"]
 VALUES = "replicas: 1\nnested: {depth: 1}\n"
 
 
