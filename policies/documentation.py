@@ -42,7 +42,7 @@ pack with explicit levels, use `--policy-pack-config policies/levels/<environmen
   resource or a type; a glob that covers everything is refused.
   `{review}` announces the last day 30 days before. The day after, the violation is reported again, and
   `{expiry}` fails every run until the entry is renewed or removed.
-- A resource of a type that nobody has reviewed is a violation: `policies/reviewed.py` lists the types.
+- A resource of a type that nobody has reviewed is a violation: `policies/reviewed.yaml` lists the types.
 - Admission rules, tenancy, queues and access are compared with what the stack file gives ([ADR
   0113](adr/0113-boundaries-from-the-stack-file.md)). A program without `slipway:platform` is compared with nothing, and
   lists of the platform's images, charts, types, tags and conventions don't bind it ([ADR
