@@ -12,7 +12,7 @@ from itertools import chain
 from typing import Final
 
 from components.admission.kinds import POD
-from components.admission.rule import Message, Rule, literal
+from components.admission.rule import Rule, literal
 from components.admission.templates import BY_A_USER, changed
 from components.admission.variables import compact
 
@@ -66,11 +66,9 @@ def _one(name: str, rules: Collection[Rule]) -> Rule:
     return Rule(
         name=name,
         kinds=tuple(dict.fromkeys(chain(*(rule.kinds for rule in rules)))),
-        what="",
-        why="",
         variables={each: compact(text) for each, text in variables.items()},
         expression="variables.denied==''",
-        message=Message(wrong="", found="variables.denied", fix=""),
+        found="variables.denied",
         pod_updates=any(rule.pod_updates for rule in rules),
     )
 
