@@ -9,28 +9,18 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from itertools import chain
+from pathlib import Path
 from typing import Final
 
 from components.admission.kinds import POD
 from components.admission.rule import Rule, literal
 from components.admission.templates import BY_A_USER, changed
 from components.admission.variables import compact
+from spec import strict_yaml
 
-GROUPS: Final[Mapping[str, Collection[str]]] = {
-    "gpus": (
-        "gpu-queue",
-        "gpu-pool",
-        "gpu-limits",
-        "spot-checkpoint",
-        "spot-eviction",
-        "queue-topology",
-        "device-claims",
-    ),
-    "jobs": ("job-bounds", "queue-name", "queue-start", "controller-reference"),
-    "costs": ("job-cost", "scale-bounds"),
-    "pods": ("host-access", "priority-class", "node-selection", "volume-sources", "device-variables"),
-    "objects": ("queue-metadata", "image-tag", "object-size", "object-reach", "team-labels"),
-}
+GROUPS: Final[Mapping[str, Collection[str]]] = strict_yaml.read(
+    Path(__file__).with_name("groups.yaml").read_text(encoding="utf-8")
+)
 """Names of policies, of at most 16 KiB each, with those of their rules."""
 _UPDATE: Final = " UPDATE"
 _VARIABLES: Final = {
