@@ -1,8 +1,8 @@
 """What a rule is: what it requires, how strictly, why, and the sources.
 
 The pack, the levels of each environment, the documentation page and the coverage table are generated from these values,
-so a new rule is one `Rule` in a module of `policies/rules`, listed in its `RULES`, its words in policies/reasons.yaml,
-and its fixtures in the file of the module's name in `tests/policies/fixtures`.
+so a new rule is one `Rule` in a module of `policies/rules`, listed in its `RULES`, its words in the YAML file beside
+the module, and its fixtures in the file of the module's name in `tests/policies/fixtures`.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import date
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar
 
@@ -31,11 +32,15 @@ STRICTEST: Final = "prod"
 _LETTERS: Final = {"M": EnforcementLevel.MANDATORY, "A": EnforcementLevel.ADVISORY, "-": EnforcementLevel.DISABLED}
 Subject = TypeVar("Subject", Resource, Stack)
 _NAME: Final = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
-WORDS: Final[Mapping[str, Mapping[str, Any]]] = strict_yaml.read(
-    Path(__file__).with_name("reasons.yaml").read_text(encoding="utf-8")
-)
-"""The title of each rule, why it is there, how to fix a violation, and by which setting of the stack file, by check, if
-the violation is of the platform's own program."""
+WORDS: Final[Mapping[str, Mapping[str, Any]]] = {
+    name: words
+    for path in sorted(Path(__file__).with_name("rules").glob("*.yaml"))
+    for name, words in strict_yaml.read(path.read_text(encoding="utf-8")).items()
+}
+"""What policies/rules/*.yaml say of each rule: what it requires (title), what goes wrong otherwise, with the source
+(why), how to fix a violation in terms of the stack file or the component (fix), its severity and levels, what each
+check asks, with the IDs of the same check in other tools, and by which setting of the stack file, by check, a violation
+of the platform's own program is fixed (settings)."""
 ANY: Final = ("*",)  # `types` of a rule for resources of every type
 
 
@@ -157,9 +162,9 @@ class Check(Generic[Subject]):
     asks: str  # what must hold, as the end of a sentence that begins with the property: "must be true"
     find: Callable[[Subject, Context], Iterable[Violation]]
     """Yields a violation for every place where it certainly does not hold."""
-    external_ids: tuple[str, ...] = ()
+    external_ids: tuple[str, ...]
     """IDs of the same check in other tools: `CKV_AWS_38`, `AVD-AWS-0041`, `CIS-5.4.1`."""
-    fix: str | None = None  # how to fix a violation, if it differs from the rule's
+    fix: str | None  # how to fix a violation, if it differs from the rule's
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -168,24 +173,45 @@ class Rule(Generic[Subject]):
 
     name: str  # stable ID, in kebab case: configuration and suppressions refer to it
     types: tuple[str, ...]  # type tokens that it applies to, from `policies.resources.tokens`
-    severity: Severity  # severity of a violation
-    levels: Levels  # enforcement level by environment
-    checks: Mapping[str, Check[Subject]]  # its checks by key
+    finds: Mapping[str, Callable[[Subject, Context], Iterable[Violation]]]  # what finds the violations of each check
+    shown: Mapping[str, object] = field(default_factory=dict)  # values that the words of its checks name
     settings: Mapping[str, Setting] = field(default_factory=dict)  # its parameters by name
     program_only: bool = False
     """Whether it applies to resources of the program alone, and not to manifests of charts and teams."""
 
     def __post_init__(self) -> None:
-        names = (self.name, *self.checks)
+        names = (self.name, *self.finds)
         invalid = [name for name in names if not _NAME.fullmatch(name)]
-        if invalid or not self.checks:
+        if invalid or not self.finds:
             got = invalid or "no check"
             msg = f"rule {self.name!r}: its name and the keys of its checks must be kebab-case words; got {got}"
             raise ValueError(msg)
         words = WORDS.get(self.name, {})
-        if set(words) - {"settings"} != {"title", "why", "fix"} or set(words.get("settings", ())) - set(self.checks):
-            msg = f"rule {self.name!r}: policies/reasons.yaml must have its title, why, fix, and settings of its checks"
+        has = {"title", "why", "fix", "severity", "levels", "checks"}
+        checks = (set(words.get("checks", ())), set(words.get("settings", ())))
+        if set(words) - {"settings"} != has or checks[0] != set(self.finds) or checks[1] - checks[0]:
+            msg = f"rule {self.name!r}: policies/rules/*.yaml must have its {', '.join(sorted(has))}, each check there"
             raise ValueError(msg)
+
+    @cached_property
+    def checks(self) -> Mapping[str, Check[Subject]]:
+        """Its checks by key."""
+        return {
+            key: Check(
+                row["asks"].format_map(self.shown), self.finds[key], tuple(row.get("external_ids", ())), row.get("fix")
+            )
+            for key, row in WORDS[self.name]["checks"].items()
+        }
+
+    @property
+    def severity(self) -> Severity:
+        """Severity of a violation."""
+        return Severity(WORDS[self.name]["severity"])
+
+    @property
+    def levels(self) -> Levels:
+        """Enforcement level by environment."""
+        return Levels(WORDS[self.name]["levels"])
 
     @property
     def title(self) -> str:

@@ -14,6 +14,7 @@ import pulumi
 from pulumi_kubernetes.helm.v3 import Release
 
 from components.addons.images import chart_values, prefixes
+from components.addons.reads import READS
 from components.base.iam import Inline, Statement, document, pod_identity_role
 from components.base.kubernetes import locate, release
 from components.base.outputs import ClusterOutputs
@@ -24,19 +25,7 @@ from spec.settings.charts import Charts
 
 NAMESPACE: Final = "kube-system"
 SERVICE_ACCOUNT: Final = "cluster-autoscaler"
-_READ: Final = (
-    "autoscaling:DescribeAutoScalingGroups",
-    "autoscaling:DescribeAutoScalingInstances",
-    "autoscaling:DescribeLaunchConfigurations",
-    "autoscaling:DescribeScalingActivities",
-    "autoscaling:DescribeTags",
-    "ec2:DescribeImages",
-    "ec2:DescribeInstanceTypes",
-    "ec2:DescribeLaunchTemplateVersions",
-    "ec2:GetInstanceTypesFromInstanceRequirements",
-)
-"""None of these can be limited to a resource (Service Authorization Reference). The list: kubernetes/autoscaler,
-cloudprovider/aws/README.md, "Full Cluster Autoscaler Features Policy"."""
+_READ: Final = READS["cluster-autoscaler"]
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -7,6 +7,7 @@ creating instance profiles (the program creates one with the node role) and zona
 from dataclasses import dataclass
 from typing import Final
 
+from components.addons.reads import READS
 from components.base.iam import Conditions, Statement, document
 
 OWNED: Final = "owned"
@@ -15,19 +16,7 @@ _CREATED: Final = ("fleet", "instance", "launch-template", "network-interface", 
 """Resource types that a launch creates."""
 _USED: Final = ("capacity-reservation", "placement-group", "security-group", "subnet")
 """Existing resource types that a launch uses."""
-_DISCOVERY: Final = (
-    "ec2:DescribeCapacityReservations",
-    "ec2:DescribeImages",
-    "ec2:DescribeInstanceStatus",
-    "ec2:DescribeInstanceTypeOfferings",
-    "ec2:DescribeInstanceTypes",
-    "ec2:DescribeInstances",
-    "ec2:DescribeLaunchTemplates",
-    "ec2:DescribePlacementGroups",
-    "ec2:DescribeSecurityGroups",
-    "ec2:DescribeSpotPriceHistory",
-    "ec2:DescribeSubnets",
-)
+_DISCOVERY: Final = READS["karpenter"]
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -12,6 +12,7 @@ from typing import Any, Final
 
 import pulumi
 
+from components.addons.reads import READS
 from components.base.addon import AddOnContext, ChartAddOn, Permissions
 from components.base.iam import Conditions, Inline, Statement, document
 from components.base.placement import keeps_one, sized
@@ -21,34 +22,7 @@ from spec.settings.addons.ingress import LoadBalancerController as Settings
 TAG: Final = "elbv2.k8s.aws/cluster"
 """Tag of everything that the controller creates; its value is the name of the cluster."""
 
-READ: Final = (
-    "acm:ListCertificates",
-    "ec2:DescribeAccountAttributes",
-    "ec2:DescribeAddresses",
-    "ec2:DescribeAvailabilityZones",
-    "ec2:DescribeInstances",
-    "ec2:DescribeInternetGateways",
-    "ec2:DescribeNetworkInterfaces",
-    "ec2:DescribeRouteTables",
-    "ec2:DescribeSecurityGroups",
-    "ec2:DescribeSubnets",
-    "ec2:DescribeTags",
-    "ec2:DescribeVpcPeeringConnections",
-    "ec2:DescribeVpcs",
-    "elasticloadbalancing:DescribeListenerAttributes",
-    "elasticloadbalancing:DescribeListenerCertificates",
-    "elasticloadbalancing:DescribeListeners",
-    "elasticloadbalancing:DescribeLoadBalancerAttributes",
-    "elasticloadbalancing:DescribeLoadBalancers",
-    "elasticloadbalancing:DescribeRules",
-    "elasticloadbalancing:DescribeSSLPolicies",
-    "elasticloadbalancing:DescribeTags",
-    "elasticloadbalancing:DescribeTargetGroupAttributes",
-    "elasticloadbalancing:DescribeTargetGroups",
-    "elasticloadbalancing:DescribeTargetHealth",
-    "elasticloadbalancing:DescribeTrustStores",
-)
-"""Reads that IAM can't limit to a resource (Service Authorization Reference; read 2026-11)."""
+READ: Final = READS["load-balancer-controller"]
 WEB_ACL: Final = ("wafv2:AssociateWebACL", "wafv2:DisassociateWebACL", "wafv2:GetWebACL", "wafv2:GetWebACLForResource")
 _BALANCERS: Final = ("loadbalancer/app/*/*", "loadbalancer/net/*/*")
 _LISTENERS: Final = ("listener/app/*/*/*", "listener/net/*/*/*")

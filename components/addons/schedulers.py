@@ -7,6 +7,7 @@ refuses what a team's settings say beyond that. Pods get their scheduler and que
 """
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any, Final
 
 import yaml
@@ -135,23 +136,7 @@ def _object(version: str, kind: str, spec: Mapping[str, Any]) -> dict[str, Any]:
     return {"apiVersion": version, "kind": kind, "metadata": metadata, "spec": dict(spec)}
 
 
-CONFIGURATION: Final = """\
-actions: "enqueue, allocate, backfill, reclaim, preempt"
-tiers:
-- plugins:
-  - name: priority
-  - name: gang
-    enablePreemptable: false
-  - name: conformance
-- plugins:
-  - name: overcommit
-  - name: drf
-    enablePreemptable: false
-  - name: predicates
-  - name: capacity
-  - name: nodeorder
-  - name: binpack
-"""
+CONFIGURATION: Final = Path(__file__).with_name("volcano.yaml").read_text(encoding="utf-8")
 """Volcano's scheduler: its defaults (chart 1.15.1, config/volcano-scheduler.conf), with `capacity`, which knows what a
 queue deserves, in place of `proportion`, which knows weights, and with `reclaim`, which takes back what was borrowed
 (volcano v1.15.1, docs/user-guide/how_to_use_capacity_plugin.md)."""

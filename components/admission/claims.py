@@ -12,7 +12,7 @@ from typing import Final
 
 from components.admission import kinds
 from components.admission.placement import NUMBER
-from components.admission.rule import Message, Rule, literal
+from components.admission.rule import Rule, literal
 from components.admission.templates import KIND, O, joined
 from spec.catalog.gpus import DEVICE_CLASS
 
@@ -37,9 +37,6 @@ _TEMPLATE: Final = kinds.CLAIM_TEMPLATE.kind
 DEVICE_CLAIMS: Final = Rule(
     name="device-claims",
     kinds=(kinds.CLAIM_TEMPLATE, kinds.TRAIN_JOB, kinds.TRAINING_RUNTIME),
-    what=f"a claim of devices is made by a template, for an exact number of devices of class {DEVICE_CLASS}, which the "
-    "template's name tells",
-    why="no queue counts another claim, and a job would cost more than its team lets one cost",
     variables={
         "made": f"{KIND} == {literal(_TEMPLATE)} && has({O}.spec.spec.devices) ? [{O}.spec.spec.devices] : []",
         "asked": "(variables.made.filter(d, has(d.requests)).map(d, d.requests) + [[]])[0]",
@@ -52,12 +49,6 @@ DEVICE_CLAIMS: Final = Rule(
         "variables.partial.map(l, l.exists(s, has(s.resourceClaims)) ? 'resourceClaims of a patch' : '')",
     },
     expression="variables.unfit.all(t, t == '')",
-    message=Message(
-        wrong="no queue counts this claim of devices: remove ",
-        found=joined("variables.unfit"),
-        shown="fields",
-        fix=f". Write a template with exactly: {{deviceClassName: {DEVICE_CLASS}, count: N}}, and end its name with -N "
-        "for several GPUs",
-    ),
-    left="only its author knows which devices it needs",
+    found=joined("variables.unfit"),
+    names={"device_class": DEVICE_CLASS},
 )

@@ -12,7 +12,7 @@ from components.addons.trainer import NAME as RUNTIME
 from components.admission import kinds
 from components.admission.jobs import RAY_PODS, max_restarts
 from components.admission.placement import RATE, SELECTED
-from components.admission.rule import Message, Rule, literal
+from components.admission.rule import Rule, literal
 from components.admission.templates import JOB, KIND, O
 from spec.jobs import LONGEST
 from spec.teams.labels import JOB_USD
@@ -123,11 +123,6 @@ def job_cost() -> Rule:
     return Rule(
         name="job-cost",
         kinds=(*_JOBS, kinds.EXPERIMENT, *kinds.WORKFLOWS),
-        what="a job, all jobs that one object starts at once, all trials of an Experiment, or the dearest step of a "
-        "workflow, cost at most `teams.X.jobUsd` until the deadline, a tenth of the team's `budgetUsd` if unset, by "
-        "the GPUs of the pods",
-        why="a job that hangs costs its deadline times its nodes: four with eight H100 each are 15,000 USD a weekend "
-        "on demand",
         variables={
             "most": f"has({_NOTES}) && '{JOB_USD}' in {_NOTES} ? int({_NOTES}['{JOB_USD}']) : -1",
             # Of an Experiment, the job of its template (`components.admission.experiments`).
@@ -150,13 +145,6 @@ def job_cost() -> Rule:
             "runs overlap: concurrencyPolicy is not Forbid or Replace' : ''",
         },
         expression="variables.most < 0 || (variables.usd <= variables.most && variables.open == '')",
-        message=Message(
-            wrong="this job may cost ",
-            found="(variables.open != '' ? variables.open : string(variables.usd) + "
-            "' USD or more until its deadline') + ', and one job of this team at most ' + string(variables.most)",
-            shown="USD until its deadline, and the bound of its team",
-            fix=". Lower activeDeadlineSeconds, the number of pods, trials or GPUs, and continue from a checkpoint; or "
-            "have `teams.X.jobUsd` raised in the stack file",
-        ),
-        left="only its author knows how long it has to run",
+        found="(variables.open != '' ? variables.open : string(variables.usd) + "
+        "' USD or more until its deadline') + ', and one job of this team at most ' + string(variables.most)",
     )

@@ -11,7 +11,7 @@ from typing import Final
 
 from components.addons.katib import TRIALS
 from components.admission import kinds
-from components.admission.rule import Message, Rule, listed, literal
+from components.admission.rule import Rule, listed, literal
 from components.admission.templates import O
 from components.workloads.sweep import MAX_TRIALS
 
@@ -59,19 +59,8 @@ def bounds(maximum: int) -> Rule:
         name="experiment-bounds",
         kinds=(kinds.EXPERIMENT,),
         parameters={"trialKinds": ",".join(KINDS)},
-        what=f"an Experiment has at most {MAX_TRIALS} trials, at most `maxReplicas` at once, and shows the job of each",
-        why="without a maximum it makes trials until somebody notices; an algorithm that goes on when it is done keeps "
-        "its pod; and Katib creates whatever a template says, as other than a job outside every rule and quota",
         variables={"wrong": " + ".join(f"({condition} ? ['{text}'] : [])" for condition, text in wrong.items())},
         expression="variables.wrong.size() == 0",
-        message=Message(
-            wrong="an Experiment is bounded, and its trials are jobs of the team: fix ",
-            found="variables.wrong.join(', ')",
-            shown="fields",
-            fix=f". maxTrialCount is at most {MAX_TRIALS}, parallelTrialCount at most {maximum}, resumePolicy Never; "
-            f"trialTemplate.trialSpec is one of {', '.join(each.split()[1] for each in KINDS)}, whose metadata has "
-            'labels and annotations; no value of a parameter has " or \\ in it, or is an annotation; the collector is '
-            "Katib's",
-        ),
-        left="only its author knows how many trials it needs, and what a trial is",
+        found="variables.wrong.join(', ')",
+        names={"max_trials": MAX_TRIALS, "maximum": maximum, "kinds": ", ".join(each.split()[1] for each in KINDS)},
     )

@@ -6,7 +6,7 @@ from typing import Final
 
 from components.admission import kinds, placement
 from components.admission.context import StackContext
-from components.admission.rule import Fill, Message, Rule
+from components.admission.rule import Fill, Rule
 from components.admission.templates import SPEC_PATHS, TEMPLATE_NOTES, joined
 from components.workloads.notebook import LABEL
 from spec.jobs import DO_NOT_DISRUPT
@@ -55,19 +55,10 @@ def gpu_pool(context: StackContext) -> Rule:
     return Rule(
         name="gpu-pool",
         kinds=kinds.WITH_PODS,
-        what="a pod that requests GPUs fits on a node of a pool that it selects, and tolerates the pool's taints",
-        why="the scheduler would leave it pending forever, without an error",
         expression=f"variables.specs.all(s, !{placement.ASKS} || variables.pools.exists(p, {fits}){apart})",
-        message=Message(
-            wrong="no pool fits this pod, it would stay pending forever: it requests ",
-            found="variables.devices",
-            shown="devices",
-            fix=f". Nodes offer: {listed or 'no GPU'}. Select the pool and tolerate its taints: nodeSelector "
-            f"{{{keys.POOL}: POOL}}, tolerations [{{key: {keys.POOL}, operator: Equal, value: POOL, effect: "
-            f"NoSchedule}}, {{key: {keys.GPU}, operator: Exists, effect: NoSchedule}}]",
-        ),
+        found="variables.devices",
+        names={"offered": listed or "no GPU", "pool": keys.POOL, "gpu": keys.GPU},
         fills=(_TOLERATIONS,),
-        left="only its author knows which GPUs it needs",
     )
 
 
@@ -87,19 +78,9 @@ _UNEQUAL: Final = (
 GPU_LIMITS: Final = Rule(
     name="gpu-limits",
     kinds=kinds.UNCHECKED,
-    what="GPU requests equal the limits",
-    why="the API server refuses such pods, Jobs and Deployments itself; for a custom resource it would refuse only the "
-    "pods, with nothing but an event to show it",
     variables={"unequal": f"variables.containers.map(l, l.filter(c, {_UNEQUAL}).map(c, c.name).join(', '))"},
     expression="variables.unequal.all(t, t == '')",
-    message=Message(
-        wrong="a GPU can't be overcommitted: container ",
-        found=joined("variables.unequal"),
-        shown="containers",
-        fix=" has different request and limit. Set resources.limits and resources.requests to the same number, "
-        "or set only limits",
-    ),
-    left="only its author knows which of the two numbers is meant",
+    found=joined("variables.unequal"),
 )
 
 
@@ -158,19 +139,11 @@ def spot_checkpoint() -> Rule:
         name="spot-checkpoint",
         # Ray repeats the tasks of a lost worker; what it trains it writes to S3. Its head is another rule's.
         kinds=tuple(kind for kind in kinds.JOBS if kind != kinds.RAY_JOB),
-        what="a job that may run on a spot pool writes to a volume claim",
-        why="AWS reclaims the node with two minutes' notice, and all work is lost",
         variables=_spot("unsaved", f"![t.spec].exists(s, {_WRITES})"),
         expression="variables.unsaved.size() == 0",
-        message=Message(
-            wrong="the nodes of pool ",
-            found="variables.unsaved.join(', ')",
-            shown="pools",
-            fix=" are Spot and can be reclaimed at any time: mount the volume claim checkpoints, not read-only, and "
-            f"write to it; or select a pool that is not Spot: nodeSelector {{{keys.POOL}: POOL}}",
-        ),
+        found="variables.unsaved.join(', ')",
+        names={"pool": keys.POOL},
         fills=(steady(),),
-        left="only its author knows where it writes its checkpoints, and the team has no other pool with these GPUs",
     )
 
 
@@ -192,18 +165,9 @@ def spot_eviction() -> Rule:
     return Rule(
         name="spot-eviction",
         kinds=(*kinds.JOBS, *kinds.SERVERS),
-        what=f"a pod that may run on a spot pool, except a notebook, does not have the annotation {DO_NOT_DISRUPT}",
-        why="Karpenter does not evict it at the notice of an interruption, and the first that it hears is the end of "
-        "its node two minutes later: too late to write a checkpoint or to hand over requests",
         variables=_spot("unwarned", _KEPT),
         expression="variables.unwarned.size() == 0",
-        message=Message(
-            wrong="the nodes of pool ",
-            found="variables.unwarned.join(', ')",
-            shown="pools",
-            fix=f" are Spot: remove the annotation {DO_NOT_DISRUPT} from the pod template, so that its pods are "
-            "evicted at the notice of an interruption, with their grace period; or select a pool that is not Spot: "
-            f"nodeSelector {{{keys.POOL}: POOL}}",
-        ),
+        found="variables.unwarned.join(', ')",
+        names={"do_not_disrupt": DO_NOT_DISRUPT, "pool": keys.POOL},
         fills=(_EVICTED,),
     )

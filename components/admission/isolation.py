@@ -6,7 +6,7 @@ from typing import Final
 
 from components.admission import kinds, placement
 from components.admission.context import StackContext
-from components.admission.rule import Fill, Message, Rule, listed, literal
+from components.admission.rule import Fill, Rule, listed, literal
 from components.admission.templates import (
     EVERY_SPEC,
     KIND,
@@ -41,9 +41,6 @@ _WITHOUT_PODS: Final = (kinds.TRAIN_JOB, kinds.TRAINING_RUNTIME, kinds.INFERENCE
 PRIORITY_CLASS: Final = Rule(
     name="priority-class",
     kinds=(*kinds.WITH_PODS, *_WITHOUT_PODS),
-    what="a pod has one of the platform's priority classes, or none, and is queued with one of its team's",
-    why="with `system-node-critical` or `system-cluster-critical` it would evict the pods of every other team, and "
-    "with the label of a higher class its job would take their quota",
     variables={
         "own": _OWN,
         "others": f"([variables.specs] + variables.partial).map(l, l.filter(s, {_CLASS % 'variables.own'})"
@@ -51,13 +48,8 @@ PRIORITY_CLASS: Final = Rule(
         f" + {_LABELLED}",
     },
     expression="variables.others.all(t, t == '')",
-    message=Message(
-        wrong="the priority class ",
-        found=joined("variables.others"),
-        shown="classes",
-        fix=f" is not for teams: use one of {', '.join(PriorityName)} that its namespace lists in the annotation "
-        f"{PRIORITIES}",
-    ),
+    found=joined("variables.others"),
+    names={"classes": ", ".join(PriorityName), "priorities": PRIORITIES},
     metadata=("labels",),
     fills=(
         Fill(paths=EVERY_SPEC, removes=f"{_CLASS % _OWN} ? ['priorityClassName'] : []"),
@@ -78,17 +70,11 @@ _MOUNTED: Final = f"(has(s.volumes) ? s.volumes.filter(v, !({_SOURCE})).map(v, s
 VOLUME_SOURCES: Final = Rule(
     name="volume-sources",
     kinds=kinds.WITH_PODS,
-    what="a volume is a claim, or one without a server of its own",
-    why="the node mounts an inline volume (`nfs`, `iscsi`, `csi`, ...) itself, past the team's network policies",
     parameters={"volumeSources": ",".join((*ALLOWED_VOLUMES, "hostPath"))},
     variables={"mounted": f"variables.specs.map(s, {_MOUNTED})"},
     expression="variables.mounted.all(t, t == '')",
-    message=Message(
-        wrong="the source of volume ",
-        found=joined("variables.mounted"),
-        shown="volumes",
-        fix=f" is not for teams: use a volume claim, or one of {', '.join(ALLOWED_VOLUMES)}",
-    ),
+    found=joined("variables.mounted"),
+    names={"sources": ", ".join(ALLOWED_VOLUMES)},
     fills=(
         # Empty, instead of what only the node or another server has.
         Fill(
@@ -235,10 +221,6 @@ def node_selection(context: StackContext) -> Rule:
     return Rule(
         name="node-selection",
         kinds=(*kinds.WITH_PODS, kinds.TRAIN_JOB, kinds.TRAINING_RUNTIME),
-        what="a pod selects and tolerates nodes of pools for teams, those with GPUs only with a request for GPUs, and "
-        "large ones only by what it requests",
-        why="it would take the nodes of controllers, keep GPUs from the jobs that pay for them, start a machine of 192 "
-        "vCPUs for one of them, or keep the pods of all teams off a node, a zone or the cluster by an anti-affinity",
         parameters={
             "drains": ",".join(_DRAINS),
             "systemPools": ",".join(sorted(spec.name for spec in systems)),
@@ -263,14 +245,8 @@ def node_selection(context: StackContext) -> Rule:
             f".filter(t, t != '').join(', ')) + variables.sized + {_APART}",
         },
         expression="variables.beyond.all(t, t == '')",
-        message=Message(
-            wrong="these nodes are not for this pod: remove ",
-            found=joined("variables.beyond"),
-            shown="fields",
-            fix=f". Select a pool with nodeSelector {{{keys.POOL}: POOL}} and tolerate its taints by key; request "
-            "the CPU and memory that a large node is for; a JobSet may have a topology for itself alone if it is "
-            f"{NODE}",
-        ),
+        found=joined("variables.beyond"),
+        names={"pool": keys.POOL, "node": NODE},
         fills=_anywhere(f"({_KNOWN} + {literal(list(SIZES))})"),
     )
 

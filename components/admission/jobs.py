@@ -7,7 +7,7 @@ from typing import Final
 
 from components.admission import kinds, placement
 from components.admission.context import StackContext
-from components.admission.rule import Fill, Message, Rule, literal
+from components.admission.rule import Fill, Rule, literal
 from components.admission.templates import KIND, OF_CRON_JOB, WORKER_PATHS, O, in_workflow
 from spec.jobs import DAY, LONGEST, LONGEST_IDLE, LONGEST_KEPT, LONGEST_STOP, MANAGERS, MAX_RETRIES
 from spec.pools import keys
@@ -308,28 +308,22 @@ _BOUNDED: Final = (
 JOB_BOUNDS: Final = Rule(
     name="job-bounds",
     kinds=(*kinds.JOBS, kinds.TRAIN_JOB, kinds.TRAINING_RUNTIME, *kinds.WORKFLOWS),
-    what=f"a job has a deadline of at most {LONGEST // DAY} days, at most {MAX_RETRIES} retries, and a TTL of at most "
-    f"{LONGEST_KEPT // DAY} days",
-    why="a job that hangs holds its GPUs until someone notices, one that fails immediately restarts for days, and "
-    "finished ones pile up in the API server",
     variables=_LACKS,
     expression="variables.lacks.size() == 0",
-    message=Message(
-        wrong="a job must be bounded: fix ",
-        found="variables.lacks.join(', ')",
-        shown="fields",
-        fix=f". For example activeDeadlineSeconds: {DAY} (at most {LONGEST}; in a JobSet in each template), "
-        f"backoffLimit: 3 (at most {MAX_RETRIES}; beside backoffLimitPerIndex also as maxFailedIndexes), "
-        f"ttlSecondsAfterFinished: {DAY} (at most {LONGEST_KEPT}); "
-        "a RayJob sets shutdownAfterJobFinishes: true and a TTL of at most "
-        f"{LONGEST_IDLE}. The deadline of a RayJob and of a JobSet counts for each attempt, and all attempts together "
-        f"have {LONGEST}; actions of a failure policy are {', '.join(COUNTED)}, and others only where "
-        "onJobFailureReasons is [PodFailurePolicy] and FailJob is for the condition DisruptionTarget alone; pods stop "
-        f"within {LONGEST_STOP}; a schedule keeps at most {MAX_HISTORY} finished jobs of a kind, and of workflows it "
-        "runs one at a time",
-    ),
+    found="variables.lacks.join(', ')",
+    names={
+        "days": LONGEST // DAY,
+        "max_retries": MAX_RETRIES,
+        "kept_days": LONGEST_KEPT // DAY,
+        "day": DAY,
+        "longest": LONGEST,
+        "longest_kept": LONGEST_KEPT,
+        "longest_idle": LONGEST_IDLE,
+        "counted": ", ".join(COUNTED),
+        "longest_stop": LONGEST_STOP,
+        "max_history": MAX_HISTORY,
+    },
     fills=_BOUNDED,
-    left="only its author knows which failures it has to survive",
 )
 
 
@@ -381,24 +375,13 @@ def ray_cluster(context: StackContext) -> Rule:
     return Rule(
         name="ray-cluster",
         kinds=kinds.RAY,
-        what="a Ray cluster keeps its head off Spot nodes, and has no pods beyond those that its queue counts",
-        why="all work is lost with the head; workers above `replicas`, and the second cluster of a RayService that "
-        "upgrades, would use GPUs outside every quota; and an Ingress would publish the dashboard, which runs code "
-        "for whoever reaches it",
         variables={
             "wrong": f"({spot} ? ['a head that may run on Spot'] : []) + {_INGRESS}{beyond}",
         },
         expression="variables.wrong.all(t, t == '')",
-        message=Message(
-            wrong="this Ray cluster is not as its queue counts it, or not safe: fix ",
-            found="variables.wrong.filter(t, t != '').join(', ')",
-            shown="fields",
-            fix=f". Select a pool for the head that is not Spot: nodeSelector {{{keys.POOL}: POOL}}; set minReplicas "
-            "to at most replicas, and upgradeStrategy.type of a RayService to None; remove enableIngress, and GPUs of "
-            "the submitter",
-        ),
+        found="variables.wrong.filter(t, t != '').join(', ')",
+        names={"pool": keys.POOL},
         fills=_COUNTED_PODS if context.queues else (),
-        left="only its author knows which pool the head is for, and who is to reach the dashboard",
     )
 
 
@@ -479,17 +462,10 @@ def scale_bounds(maximum: int) -> Rule:
             kinds.INFERENCE_GRAPH,
             kinds.TRAINING_RUNTIME,
         ),
-        what="a workload has at most `maxReplicas` pods, and an autoscaled one sets a maximum",
-        why="a wrong metric would scale it until the pools are full, at full cost",
         variables={"beyond": f"({_COUNTS}).filter(n, n > {maximum})"},
         expression="variables.beyond.size() == 0",
-        message=Message(
-            wrong="too many pods in this workload: ",
-            found=f"variables.beyond.map(n, n >= {_NO_BOUND} ? 'no maximum' : string(n)).join(', ')",
-            shown="numbers",
-            fix=f". Set a maximum of at most {maximum}: maxReplicas of an autoscaler or InferenceService, "
-            "maxReplicaCount of a ScaledObject, replicas, parallelism, maxReplicas of a Ray worker group",
-        ),
+        found=f"variables.beyond.map(n, n >= {_NO_BOUND} ? 'no maximum' : string(n)).join(', ')",
+        names={"maximum": maximum},
         fills=(
             Fill(
                 paths={"InferenceService": [f"spec.{part}" for part in ("predictor", "transformer", "explainer")]},
@@ -500,5 +476,4 @@ def scale_bounds(maximum: int) -> Rule:
             # KEDA's own default is 100 (keda v2.20.2, CRD).
             Fill(paths={"ScaledObject": ["spec"]}, field="maxReplicaCount", value=str(min(100, maximum))),
         ),
-        left="only its author knows how many pods the work needs",
     )

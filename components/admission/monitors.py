@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Final
 
 from components.admission import kinds
-from components.admission.rule import Message, Rule, listed, literal
+from components.admission.rule import Rule, listed, literal
 from components.admission.templates import KIND, O, joined
 from components.observability.monitors import SCRAPED_BY
 
@@ -24,14 +24,8 @@ _FILES: Final = (
 MONITOR_FILES: Final = Rule(
     name="monitor-files",
     kinds=(kinds.SERVICE_MONITOR,),
-    what="a ServiceMonitor names no file of Prometheus",
-    why="Prometheus would send its own token to the team's pod, and with it the team could read every namespace",
     expression=f"{_OF_NOBODY} || !has({O}.spec.endpoints) || !{O}.spec.endpoints.exists(e, {_FILES})",
-    message=Message(
-        wrong="a ServiceMonitor of a team reads no files of Prometheus: ",
-        fix=f"remove bearerTokenFile, and of tlsConfig all but {', '.join(TLS)}; use authorization.credentials or "
-        "tlsConfig.ca with a Secret of the namespace",
-    ),
+    names={"tls": ", ".join(TLS)},
 )
 
 FIELDS: Final = (
@@ -119,10 +113,6 @@ _OTHERS: Final = (
 MONITOR_SCOPE: Final = Rule(
     name="monitor-scope",
     kinds=(kinds.SERVICE_MONITOR, kinds.POD_MONITOR),
-    what="a monitor of a team reads pods of its own namespace, under their own names, every 10 s at most, and asks "
-    "nobody else",
-    why="alerts and costs are counted by labels of metrics: with others it would bill another team, or silence its "
-    "alerts; and Prometheus would ask any address for it",
     parameters={
         "monitorFields": ",".join(FIELDS),
         "endpointFields": ",".join(ENDPOINT),
@@ -136,12 +126,6 @@ MONITOR_SCOPE: Final = Rule(
         f"({_OFTEN} ? ['an interval below 10s'] : [])).filter(t, t != '').join(', '))"
     },
     expression=f"{_OF_NOBODY} || variables.beyond.all(t, t == '')",
-    message=Message(
-        wrong="this monitor reaches beyond its namespace: remove ",
-        found=joined("variables.beyond"),
-        shown="fields",
-        fix=". The pods of a namespace have monitors of their own there. A labelmap copies labels of pods, Services "
-        "and nodes, __meta_kubernetes_pod_label_(.+), or writes a prefix, replacement: pod_$1; labeldrop and labelkeep "
-        f"leave {' and '.join(KEPT)}",
-    ),
+    found=joined("variables.beyond"),
+    names={"kept": " and ".join(KEPT)},
 )

@@ -7,7 +7,7 @@ from typing import Final
 from components.addons.katib import NAME as CONTROLLER
 from components.admission import kinds
 from components.admission.queues import GATED
-from components.admission.rule import Message, Rule, listed, literal
+from components.admission.rule import Rule, listed, literal
 from components.admission.templates import ACCOUNT, KIND, USER, O
 from components.base.controllers import username
 from components.tenancy.network_policies import KATIB
@@ -33,16 +33,10 @@ _MOST: Final = f"[{literal({kind.kind: most for kind, most in LARGER.items()})}]
 OBJECT_SIZE: Final = Rule(
     name="object-size",
     kinds=(*_ALL, kinds.EPHEMERAL_CONTAINERS),
-    what=f"an object has at most {LARGEST // 1024} KiB, a workflow 256, a ConfigMap or Secret 512",
-    why="a quota limits the number of objects: a hundred Deployments of 1 MB would fill etcd, which is every team's",
     variables={"size": f"{_TEXTS} + {_DATA}", "most": f"{_MOST}.map(m, {KIND} in m ? m[{KIND}] : {LARGEST})[0]"},
     expression="variables.size <= variables.most",
-    message=Message(
-        wrong="this object is too large for etcd: spec, data and metadata have ",
-        found="string(variables.size) + ' characters, at most ' + string(variables.most)",
-        shown="number",
-        fix=". Put data into ConfigMaps that the pods mount, or into S3; apply --server-side writes no second copy",
-    ),
+    found="string(variables.size) + ' characters, at most ' + string(variables.most)",
+    names={"kib": LARGEST // 1024},
     metadata=_NOTES,
     fields=("data", "binaryData"),
 )
@@ -80,10 +74,6 @@ getPersistentVolumeClaims)."""
 OBJECT_REACH: Final = Rule(
     name="object-reach",
     kinds=_ALL,
-    what="an object ends when it is deleted, lets nodes be drained, takes no volume by its name, and is no token",
-    why="a finalizer that nobody removes keeps a job, its quota and its namespace for ever; a budget of none keeps a "
-    "node from every update; a claim that names a volume takes that of another team; and a token in a Secret outlives "
-    "its member",
     parameters={"finalizers": ",".join(DELETIONS), "secretTypes": ",".join(SECRETS)},
     variables={
         "kept": f"({_OLD}metadata.finalizers) ? dyn(oldObject).metadata.finalizers : [])",
@@ -91,12 +81,7 @@ OBJECT_REACH: Final = Rule(
     },
     expression="variables.reaches.size() == 0 || "
     f"!(request.userInfo.groups.exists(g, g.startsWith('{MEMBERS}')) || {_AS_WRITTEN})",
-    message=Message(
-        wrong="this object reaches beyond its team or its own end: remove ",
-        found="variables.reaches.join(', ')",
-        shown="fields",
-        fix=". A disruption budget lets at least one pod go: maxUnavailable: 1; a claim names a storage class; a "
-        f"Secret is of one of {', '.join(SECRETS)}",
-    ),
+    found="variables.reaches.join(', ')",
+    names={"types": ", ".join(SECRETS)},
     metadata=("finalizers",),
 )

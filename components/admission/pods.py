@@ -6,7 +6,7 @@ from typing import Final
 
 from components.admission import kinds
 from components.admission.monitors import COPIED, prometheus
-from components.admission.rule import Fill, Message, Rule, listed, literal
+from components.admission.rule import Fill, Rule, listed, literal
 from components.admission.templates import (
     BY_A_CONTROLLER,
     KIND,
@@ -35,8 +35,6 @@ _DATA: Final = literal([kinds.CONFIG_MAP.kind, kinds.SECRET.kind])
 DEVICES: Final = Rule(
     name="device-variables",
     kinds=(*kinds.WITH_PODS, kinds.EPHEMERAL_CONTAINERS, kinds.CONFIG_MAP, kinds.SECRET),
-    what="a container gets its GPUs by a request, not by a variable",
-    why="the container runtime of a GPU node would give it the GPUs of other teams' pods there",
     parameters={"deviceVariables": ",".join(DEVICE_VARIABLES)},
     variables={
         "named": f"variables.containers.map(l, l.map(c, {_DEVICES}.join(', ')).filter(t, t != '').join(', ')) + "
@@ -44,12 +42,8 @@ DEVICES: Final = Rule(
         ".map(k, string(k)).join(', ') : '') : [])",
     },
     expression="variables.named.all(t, t == '')",
-    message=Message(
-        wrong="a container sees the GPUs that it requests: remove ",
-        found=joined("variables.named"),
-        shown="variables",
-        fix=f". Request GPUs in resources.limits; {DEVICE_VARIABLES[0]} may be void or none",
-    ),
+    found=joined("variables.named"),
+    names={"variable": DEVICE_VARIABLES[0]},
 )
 
 _LOOSE: Final = "(!i.matches('@|:[^/]*$') || i.matches('^[^@]*:latest$'))"
@@ -85,8 +79,6 @@ _SAME: Final = "['containers', 'initContainers', 'ephemeralContainers'].all(f, {
 IMAGE_TAG: Final = Rule(
     name="image-tag",
     kinds=(*kinds.WITH_PODS, kinds.EPHEMERAL_CONTAINERS, kinds.INFERENCE_SERVICE),
-    what="an image has a tag other than `latest`, or a digest",
-    why="each node would run the version that it happened to pull, and a restarted job could run a different program",
     parameters={"modelFormats": ",".join(_FORMATS)},
     variables={
         "loose": f"variables.containers.map(l, {_IMAGES[0]}.filter(i, {_LOOSE}).join(', ')) + "
@@ -94,13 +86,7 @@ IMAGE_TAG: Final = Rule(
     },
     expression=f"variables.loose.all(t, t == '') || ({KIND} == 'Pod' && request.operation == 'UPDATE' && "
     f"!has(request.subResource) && {_SAME})",
-    message=Message(
-        wrong="image ",
-        found=joined("variables.loose"),
-        shown="images",
-        fix=" has no fixed version: use a tag other than latest, like registry/name:1.2.3, or a digest, @sha256:...",
-    ),
-    left="only its author knows which version was tried",
+    found=joined("variables.loose"),
     pod_updates=True,
 )
 
@@ -135,21 +121,12 @@ _PRIVILEGED: Final = (
 HOST_ACCESS: Final = Rule(
     name="host-access",
     kinds=(*kinds.WITH_PODS, kinds.EPHEMERAL_CONTAINERS),
-    what="a pod has no access to its node: no privileges, no paths, network, processes or ports of the host, and no "
-    "fields but those that the platform knows",
-    why="it could read other teams' data there and use the node's AWS permissions; Pod Security refuses such pods, "
-    "and this rule shows the error to the user who applies the Job or Deployment",
     parameters={"podFields": ",".join(POD_FIELDS), "contextFields": ",".join(CONTEXT_FIELDS)},
     variables={
         "held": f"variables.specs.map(s, {_HOST}.join(', ')) + variables.containers.map(l, {_PRIVILEGED}.join(', '))",
     },
     expression="variables.held.all(t, t == '')",
-    message=Message(
-        wrong="pods of a team have no access to their node: remove ",
-        found=joined("variables.held"),
-        shown="fields",
-        fix=". Use an emptyDir for scratch space, a volume claim for data",
-    ),
+    found=joined("variables.held"),
     fills=(
         Fill(paths=SPEC_PATHS, removes=_OTHER_FIELDS),
         Fill(
@@ -161,7 +138,6 @@ HOST_ACCESS: Final = Rule(
             removes="s.filter(k, k == 'hostPort' && s[k] > 0)",
         ),
     ),
-    left="without access to its node the program may not work",
 )  # fmt: skip
 
 _EACH: Final = below(SPEC_PATHS, "containers[].securityContext+", "initContainers[].securityContext+")
@@ -190,17 +166,10 @@ _OWNED: Final = (
 CONTROLLER_REFERENCE: Final = Rule(
     name="controller-reference",
     kinds=(*kinds.WITH_PODS, kinds.TRAIN_JOB, kinds.WORKFLOW),
-    what="only a controller makes an object that a controller owns",
-    why="a queue leaves out what another workload owns, and its pods would start without quota",
     # `kubectl create job --from=cronjob/NAME` sets its owner (kubectl v0.36, create_job.go). No queue leaves out what a
     # CronJob owns: it is not of a kind that Kueue queues.
     expression=f"!{_OWNED.replace('%s', 'object')} || {BY_A_CONTROLLER} || ({KIND} == 'Job' && {OF_CRON_JOB}) || "
     f"(request.operation == 'UPDATE' && {_OWNED.replace('%s', 'oldObject')})",
-    message=Message(
-        wrong="only controllers set `controller` in ownerReferences: ",
-        fix="remove the entry with controller: true, or set controller: false if the object is only to be deleted with "
-        "its owner",
-    ),
     metadata=("ownerReferences",),
     pod_updates=True,
 )
@@ -211,10 +180,6 @@ _OF_POD: Final = f"(has({O}.metadata.labels) ? {O}.metadata.labels : {{}})"
 TEAM_LABELS: Final = Rule(
     name="team-labels",
     kinds=(kinds.POD, kinds.SERVICE),
-    what="a pod has the team, project and cost center of its namespace, or no labels for them; neither a pod nor a "
-    f"Service is labelled {', '.join(COPIED)}",
-    why="costs and alerts are counted by these labels: it would bill another team, or a monitor would copy them to its "
-    "metrics",
     variables={
         "others": f"({KIND} == 'Pod' ? {literal(list(_BILLED))} : [])"
         f".filter(k, k in {_OF_POD} && !(has(namespaceObject.metadata.labels) && "
@@ -223,13 +188,8 @@ TEAM_LABELS: Final = Rule(
         f"!(k in {_OLD_LABELS})).map(k, string(k))"
     },
     expression="variables.others.size() == 0",
-    message=Message(
-        wrong="costs and alerts are counted by the labels of a namespace, not by those of its objects: ",
-        found=joined("variables.others"),
-        shown="labels",
-        fix=". Remove them, or set the values that kubectl get namespace --show-labels prints; call labels of your own "
-        f"otherwise than {', '.join(COPIED)}",
-    ),
+    found=joined("variables.others"),
+    names={"labels": ", ".join(COPIED)},
     metadata=("labels",),
     pod_updates=True,
 )

@@ -9,7 +9,7 @@ from typing import Final
 
 from components.admission import kinds, placement
 from components.admission.context import StackContext
-from components.admission.rule import Fill, Kind, Message, Rule, listed, literal
+from components.admission.rule import Fill, Kind, Rule, listed, literal
 from components.admission.templates import (
     KIND,
     MAKES_PODS,
@@ -48,14 +48,8 @@ def queue_name(context: StackContext) -> Rule:
     return Rule(
         name="queue-name",
         kinds=named,
-        what="a job names its queue",
-        why="it would bypass the quotas, and some of its pods could hold GPUs while the others wait; Kueue's webhook "
-        "adds the queue `default`, and this rule applies if the webhook is unavailable or does not know the kind",
         expression=_LABELLED,
-        message=Message(
-            wrong="jobs of a team are queued: ",
-            fix=f"add the label {QUEUE}: default (for a CronJob in jobTemplate.metadata.labels)",
-        ),
+        names={"queue": QUEUE},
         metadata=("labels",),
         fills=(_queued(context, *(kind for kind in named if kind != kinds.CRON_JOB)), *_of_cron_job(context)),
     )
@@ -74,20 +68,12 @@ def gpu_queue(context: StackContext) -> Rule:
     return Rule(
         name="gpu-queue",
         kinds=(kinds.POD, *kinds.SERVERS),
-        what="a pod that requests GPUs is queued: a job's, a server's that names its queue, or one that Kueue holds "
-        "with its scheduling gate when it is created",
-        why="it would use GPUs outside every quota",
         # A DaemonSet has no queue.
         expression=f"!({asked}) || ({KIND} == 'Pod' ? ({GATED}) || {MAKES_PODS} : "
         f"{KIND} != 'DaemonSet' && {_LABELLED})",
-        message=Message(
-            wrong="GPUs of a team are queued: ",
-            fix=f"add the label {QUEUE}: default (of a ReplicaSet in template.metadata.labels); a pod without owner "
-            "gets its scheduling gate from Kueue",
-        ),
+        names={"queue": QUEUE},
         metadata=("labels",),
         fills=(_queued(context, *_HELD, when=f"variables.specs.exists(s, {placement.ASKS})"),),
-        left="a DaemonSet has no queue, and a ReplicaSet none for its pods",
     )
 
 
@@ -111,14 +97,7 @@ def queue_start() -> Rule:
     return Rule(
         name="queue-start",
         kinds=(kinds.POD, kinds.JOB, kinds.JOB_SET, *kinds.OPERATED, kinds.TRAIN_JOB, *kinds.RAY),
-        what="only Kueue starts what it queues: it resumes a suspended job, and removes its gates from a pod",
-        why="the workload would run before it has quota, until Kueue stops it again",
         expression=f"request.operation == 'CREATE' || ({KIND} == 'Pod' ? {by_kueue} || !({released}) : !({started}))",
-        message=Message(
-            wrong="Kueue starts it when its queue has quota: ",
-            fix="leave `suspend` and the gates kueue.x-k8s.io/* as they are; kubectl get workloads shows what it "
-            "waits for",
-        ),
         pod_updates=True,
     )
 
@@ -195,9 +174,6 @@ def queue_metadata(context: StackContext) -> Rule:
     return Rule(
         name="queue-metadata",
         kinds=(*kinds.WITH_PODS, kinds.TRAIN_JOB, kinds.TRAINING_RUNTIME, kinds.INFERENCE_SERVICE),
-        what="labels and annotations of Kueue are those of its users, and those of a pod stay as they are",
-        why="with those that controllers write, a pod would count as another one, a job as another workload, and both "
-        "would run on GPUs outside their quota",
         parameters={
             "queueing": ",".join(kueue),
             "queueKeys": ",".join(ALLOWED),
@@ -219,14 +195,8 @@ def queue_metadata(context: StackContext) -> Rule:
         expression=f"{listed('queueing')}.exists(k, k != '' && {USER}.startsWith(k)) || "
         f"({KIND} == 'Pod' && request.operation == 'CREATE' && {MAKES_PODS}) || "
         "variables.refused.all(l, l.all(m, m.size() == 0))",
-        message=Message(
-            wrong="only controllers write these labels and annotations: ",
-            found=joined(f"variables.refused.map(l, {joined('l.map(m, ' + joined('m') + ')')})"),
-            shown="keys",
-            fix=f". Remove them, or leave those of a pod as they are. Yours are {QUEUE}, {PRIORITY}, and "
-            "those for topology, partial admission and elastic jobs; for pods that start together use "
-            "a Job or a JobSet instead of a pod group",
-        ),
+        found=joined(f"variables.refused.map(l, {joined('l.map(m, ' + joined('m') + ')')})"),
+        names={"queue": QUEUE, "priority": PRIORITY},
         metadata=("labels", "annotations"),
         fills=(
             Fill(

@@ -5,7 +5,14 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from pathlib import Path
+from typing import Any, Final
+
+from spec import strict_yaml
+
+_WORDS: Final[Mapping[str, Mapping[str, str]]] = strict_yaml.read(
+    Path(__file__).with_name("rules.yaml").read_text(encoding="utf-8")
+)
 
 
 @dataclass(frozen=True, order=True)
@@ -22,8 +29,8 @@ class Message:
     """The error message: what is wrong, the value, the fix."""
 
     wrong: str  # beginning of the sentence
-    found: str = ""  # CEL expression of the offending value, a string; empty if the message has none
-    shown: str = ""  # placeholder of the value in the docs
+    found: str  # CEL expression of the offending value, a string; empty if the message has none
+    shown: str  # placeholder of the value in the docs
     fix: str  # the rest
 
     @property
@@ -63,20 +70,45 @@ class Rule:
 
     name: str  # kebab-case name of the policy; in snake case, the name of the setting
     kinds: tuple[Kind, ...]  # kinds that it checks
-    what: str  # the requirement, for the docs and for the fallback message
-    why: str  # what would happen otherwise, for the docs
     variables: Mapping[str, str] = field(default_factory=dict)
     """CEL expressions by name; each may use those before it, and shared ones (`components.admission.variables`)."""
     parameters: Mapping[str, str] = field(default_factory=dict)  # what the expressions find in `params.data`
     expression: str  # CEL expression that must be true
-    message: Message  # the error message
+    found: str = ""  # CEL expression of the offending value, a string; empty if the message has none
+    names: Mapping[str, object] = field(default_factory=dict)
+    """Values that its words in rules.yaml name, `{name}`."""
     updates: bool = True  # whether changes of the spec are checked too, or only creation
     metadata: tuple[str, ...] = ()  # fields of the metadata whose changes are checked as well
     fields: tuple[str, ...] = ()  # other fields of the object whose changes are checked as well
     pod_updates: bool = False  # whether changes of pods are checked too
     fills: tuple[Fill, ...] = ()  # fields that fix a violation
-    left: str = "only its author knows what to write instead"
-    """Why `slipway why FILE --fix` leaves what these don't fix to the author."""
+
+    def _said(self, key: str, otherwise: str = "") -> str:
+        text = str(_WORDS.get(self.name, {}).get(key, otherwise))
+        for name, value in self.names.items():
+            text = text.replace(f"{{{name}}}", str(value))
+        return text
+
+    @property
+    def what(self) -> str:
+        """The requirement, for the docs and for the fallback message."""
+        return self._said("what")
+
+    @property
+    def why(self) -> str:
+        """What would happen otherwise, for the docs."""
+        return self._said("why")
+
+    @property
+    def left(self) -> str:
+        """Why `slipway why FILE --fix` leaves what its fills don't fix to the author."""
+        return self._said("left", "only its author knows what to write instead")
+
+    @property
+    def message(self) -> Message:
+        """The error message."""
+        wrong, shown, fix = map(self._said, ("wrong", "shown", "fix"))
+        return Message(wrong=wrong, found=self.found, shown=shown, fix=fix)
 
     @property
     def fix(self) -> str:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from components.admission import kinds
-from components.admission.rule import Message, Rule, literal
+from components.admission.rule import Rule, literal
 from components.admission.templates import KIND, O
 from components.base.controllers import Scheduler
 from components.base.operator import object_of
@@ -90,13 +90,8 @@ def rule(scheduler: Scheduler) -> Rule:
     return Rule(
         name="scheduler",
         kinds=_kinds(scheduler),
-        what="a pod is placed by the stack's scheduler, in the queue of its team",
-        why="another scheduler counts it in no queue, and in another team's queue it would use that team's quota",
         expression=expression,
-        message=Message(
-            wrong=f"pods of a team are placed by {scheduler.name} in their team's queue: ",
-            fix=f"remove schedulerName and {scheduler.queue}, which the API server writes{application}",
-        ),
+        names={"name": scheduler.name, "queue": scheduler.queue, "application": application},
         # Nothing of it changes in a pod that exists.
         updates=False,
     )

@@ -9,28 +9,18 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from itertools import chain
+from pathlib import Path
 from typing import Final
 
 from components.admission.kinds import POD
-from components.admission.rule import Message, Rule, literal
+from components.admission.rule import Rule, literal
 from components.admission.templates import BY_A_USER, changed
 from components.admission.variables import compact
+from spec import strict_yaml
 
-GROUPS: Final[Mapping[str, Collection[str]]] = {
-    "gpus": (
-        "gpu-queue",
-        "gpu-pool",
-        "gpu-limits",
-        "spot-checkpoint",
-        "spot-eviction",
-        "queue-topology",
-        "device-claims",
-    ),
-    "jobs": ("job-bounds", "queue-name", "queue-start", "controller-reference"),
-    "costs": ("job-cost", "scale-bounds"),
-    "pods": ("host-access", "priority-class", "node-selection", "volume-sources", "device-variables"),
-    "objects": ("queue-metadata", "image-tag", "object-size", "object-reach", "team-labels"),
-}
+GROUPS: Final[Mapping[str, Collection[str]]] = strict_yaml.read(
+    Path(__file__).with_name("groups.yaml").read_text(encoding="utf-8")
+)
 """Names of policies, of at most 16 KiB each, with those of their rules."""
 _UPDATE: Final = " UPDATE"
 _VARIABLES: Final = {
@@ -66,11 +56,9 @@ def _one(name: str, rules: Collection[Rule]) -> Rule:
     return Rule(
         name=name,
         kinds=tuple(dict.fromkeys(chain(*(rule.kinds for rule in rules)))),
-        what="",
-        why="",
         variables={each: compact(text) for each, text in variables.items()},
         expression="variables.denied==''",
-        message=Message(wrong="", found="variables.denied", fix=""),
+        found="variables.denied",
         pod_updates=any(rule.pod_updates for rule in rules),
     )
 

@@ -7,7 +7,7 @@ from typing import Final
 
 from components.admission import kinds, placement
 from components.admission.context import StackContext
-from components.admission.rule import Fill, Message, Rule, listed, literal
+from components.admission.rule import Fill, Rule, listed, literal
 from components.admission.templates import TEMPLATE_METADATA, TEMPLATE_NOTES
 from spec.jobs import PODSET
 from spec.teams.labels import TEAM
@@ -68,23 +68,15 @@ def queue_topology(context: StackContext) -> Rule:
     return Rule(
         name=NAME,
         kinds=tuple(kind for kind in kinds.WITH_PODS if kind != kinds.DAEMON_SET),
-        what="a queued pod that only pools with a topology can have says how near the others it is placed",
-        why="Kueue would never admit it, and the job would wait for ever (kueue v0.19.2, "
-        "pkg/scheduler/flavorassigner/tas_flavorassigner.go)",
         parameters={
             "topologies": ",".join(sorted(context.by_topology)),
             "shares": ",".join(f"{team} {pool}" for team, pools in (context.shares or {}).items() for pool in pools),
         },
         expression=f"!variables.queued || variables.templates.all(t, {_ASKED} || !{placed})",
-        message=Message(
-            wrong="the queue places pods of these pools by their topology: ",
-            fix=f'annotate the pod template with {_UNCONSTRAINED}: "true", or with {PODSET}preferred-topology and a '
-            "level of the network, which keeps the pods together",
-        ),
+        names={"unconstrained": _UNCONSTRAINED, "podset": PODSET},
         fills=(
             *_fills(filled, TEMPLATE_METADATA, TEMPLATE_NOTES),
             # The API server notes what it filled in in the annotations of the object, which those of a pod are.
             *_fills(filled, {"Pod": ["metadata"]}, {"Pod": ["metadata.annotations"]}, of_server=False),
         ),
-        left="only its author knows what its other annotations of a topology are for",
     )

@@ -13,7 +13,7 @@ from typing import Final
 
 from components.addons.kserve.addon import NAME as MODELS
 from components.admission import kinds
-from components.admission.rule import Message, Rule, literal
+from components.admission.rule import Rule, literal
 from components.admission.templates import KIND, O, joined
 
 PREFIX: Final = "alb.ingress.kubernetes.io/"
@@ -95,10 +95,7 @@ NAMED: Final = ("group.name", "load-balancer-name")  # annotations whose value b
 EXTERNAL_IPS: Final = Rule(
     name="external-ips",
     kinds=(kinds.SERVICE,),
-    what="a Service has no `externalIPs`",
-    why="it would receive the traffic that other pods send to these addresses (CVE-2020-8554)",
     expression=f"!has({O}.spec.externalIPs) || {O}.spec.externalIPs.size() == 0",
-    message=Message(wrong="a Service of a team has no external addresses: ", fix="remove externalIPs"),
 )
 
 _NOTES: Final = f"(has({O}.metadata.annotations) ? {O}.metadata.annotations : {{}})"
@@ -161,9 +158,6 @@ INGRESS_SCOPE: Final = Rule(
     name="ingress-scope",
     # KServe copies the annotations of an InferenceService to its Ingress.
     kinds=(kinds.INGRESS, kinds.INFERENCE_SERVICE, kinds.INFERENCE_GRAPH, kinds.SERVICE),
-    what="an Ingress has an internal load balancer, and shares it with no other namespace",
-    why="rules of one group belong to one load balancer: it could take the host names of another team, or publish a "
-    "service to the internet, by itself or by a second load balancer in front of it",
     parameters={
         "annotations": _listed(SHARED),
         "annotationsOfIngress": _listed({name: values for name, values in OWN.items() if name not in SHARED}),
@@ -178,15 +172,15 @@ INGRESS_SCOPE: Final = Rule(
         "together": f"variables.refused.size() > 0 ? variables.refused : {_TOGETHER}",
     },
     expression="variables.together.size() == 0",
-    message=Message(
-        wrong="this load balancer is not for a team alone, or not internal: remove ",
-        found=joined("variables.together", "; "),
-        shown="annotations",
-        fix=f". Of {PREFIX}* an Ingress may have scheme: internal, {' and '.join(NAMED)} that "
-        f"begin with the namespace, {', '.join(sorted({*OWN} - {*SHARED}))}, "
-        f"{', '.join(f'{name}*' for name in (ACTION, *OWN_PREFIXES))}; it, a Service and an "
-        f"InferenceService {', '.join(TARGETS)}, each with the values of an internal load balancer. The "
-        f"class is {INGRESS_CLASS}; {MODELS} is KServe's",
-    ),
+    found=joined("variables.together", "; "),
+    names={
+        "prefix": PREFIX,
+        "named": " and ".join(NAMED),
+        "own": ", ".join(sorted({*OWN} - {*SHARED})),
+        "prefixes": ", ".join(f"{name}*" for name in (ACTION, *OWN_PREFIXES)),
+        "targets": ", ".join(TARGETS),
+        "ingress_class": INGRESS_CLASS,
+        "models": MODELS,
+    },
     metadata=("annotations",),
 )

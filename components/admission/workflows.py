@@ -7,7 +7,7 @@ from __future__ import annotations
 from typing import Final
 
 from components.admission import kinds
-from components.admission.rule import Message, Rule, listed, literal
+from components.admission.rule import Rule, listed, literal
 from components.admission.templates import BY_A_CONTROLLER, KIND, VARIABLES, O, in_workflow, joined
 from components.storage.buckets import ARTIFACTS, artifacts_of
 
@@ -21,13 +21,7 @@ _FOREIGN: Final = (
 WORKFLOW_LOCKS: Final = Rule(
     name="workflow-locks",
     kinds=kinds.WORKFLOWS,
-    what="a workflow takes mutexes and semaphores of its own namespace",
-    why="whoever holds a lock of another team stops each of its workflows that waits for it",
     expression=f"!variables.stages.exists(h, {_FOREIGN})",
-    message=Message(
-        wrong="a workflow of a team takes no locks of other namespaces: ",
-        fix="remove `namespace` below synchronization",
-    ),
 )
 
 STORES: Final = ("git", "http", "raw", "s3")
@@ -73,10 +67,6 @@ _NODES: Final = f"(has({O}.status) && has({O}.status.nodes) ? {O}.status.nodes :
 WORKFLOW_SCOPE: Final = Rule(
     name="workflow-scope",
     kinds=(*kinds.WORKFLOWS, kinds.CONFIG_MAP),
-    what="a workflow waits for its turn, keeps its artifacts with those of its namespace, and declares no metrics of "
-    "the controller",
-    why="one controller takes the workflows of all teams by `priority` and serves their metrics, and one server reads "
-    "the artifacts of all namespaces for whoever names their key",
     parameters={"artifactFields": ",".join(_ARTIFACT), "s3Fields": ",".join(_S3)},
     variables={
         "tasks": f"{VARIABLES['tasks']} + [[{_NODES}.map(n, {_NODES}[n])]]",
@@ -88,14 +78,8 @@ WORKFLOW_SCOPE: Final = Rule(
     },
     # The controller writes the status after each step.
     expression=f"{BY_A_CONTROLLER} && request.operation == 'UPDATE' || variables.refused.all(t, t == '')",
-    message=Message(
-        wrong="a workflow shares its controller and its server with all teams: remove ",
-        found=joined("variables.refused"),
-        shown="fields",
-        fix=f". Artifacts are in {', '.join(STORES)}; a key of S3 begins with {_OF_WORKFLOW}, or with nothing of "
-        f"{ARTIFACTS}/, at an endpoint of AWS; the url of http is https. Pods have metrics of their own, with a "
-        "monitor",
-    ),
+    found=joined("variables.refused"),
+    names={"stores": ", ".join(STORES), "of_workflow": _OF_WORKFLOW, "artifacts": ARTIFACTS},
     fields=("status",),
 )
 
@@ -154,8 +138,6 @@ _OWN: Final = (
 TRIGGER_SCOPE: Final = Rule(
     name="trigger-scope",
     kinds=(kinds.TRIGGER_AUTHENTICATION, kinds.SCALED_OBJECT, kinds.SCALED_JOB),
-    what="KEDA scales by Prometheus, CPU, memory, time, pods, or a service of AWS with the identity of the workload",
-    why="KEDA would send its own token, which changes the workloads of every team, to an address that the team chose",
     parameters={"triggers": ",".join(f"{name} {key}" for name, keys in TRIGGERS.items() for key in keys)},
     variables={
         "known": listed("triggers"),
@@ -164,12 +146,6 @@ TRIGGER_SCOPE: Final = Rule(
         f"(has({O}.spec.triggers) ? {O}.spec.triggers : []).map(t, {_TRIGGER})",
     },
     expression="variables.refused.all(l, l.size() == 0)",
-    message=Message(
-        wrong="KEDA does not ask this source for a team: remove ",
-        found=joined(f"variables.refused.map(l, {joined('l')})"),
-        shown="fields",
-        fix=f". Triggers are {', '.join(TRIGGERS)}; the serverAddress is a Service of the namespace monitoring, "
-        "http://kube-prometheus-stack-prometheus.monitoring:9090, without authenticationRef; at AWS KEDA acts as the "
-        "workload, podIdentity {provider: aws, identityOwner: workload}",
-    ),
+    found=joined(f"variables.refused.map(l, {joined('l')})"),
+    names={"triggers": ", ".join(TRIGGERS)},
 )

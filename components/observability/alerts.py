@@ -7,8 +7,10 @@ kueue.sigs.k8s.io, "Prometheus Metrics" (read 2026-11); a ClusterQueue has the n
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Final, Literal
+from pathlib import Path
+from typing import Any, Final
 
 from components.observability.promql import NODE, POD_JOB, by_leader, of_team, renamed, with_team
 from components.observability.recording import (
@@ -20,11 +22,13 @@ from components.observability.recording import (
     TEAM_BUDGET,
     TEAM_COST,
 )
+from spec import strict_yaml
 from spec.catalog import prices
 from spec.settings.addons.observability import Alerts
 
-Severity = Literal["info", "warning", "critical"]
-"""`critical` needs attention now, `warning` within the day, `info` is context for other alerts."""
+_WORDS: Final[Mapping[str, Mapping[str, str]]] = strict_yaml.read(
+    Path(__file__).with_name("alerts.yaml").read_text(encoding="utf-8")
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -34,7 +38,7 @@ class Alert:
     name: str  # name in CamelCase: `GpuIdle`. Its page is docs/runbooks/gpu-idle.md
     expression: str  # PromQL expression; its label `team` names the team to notify
     after: str  # how long the expression must be true (`for`)
-    severity: Severity  # how soon it needs attention
+    severity: str  # how soon it needs attention
     summary: str  # one line for the recipient; may contain labels and the value
 
     @property
@@ -58,6 +62,13 @@ class Alert:
         }
 
 
+def _alert(name: str, expression: str, after: str = "") -> Alert:
+    """The alert of a name with its words; `after` only where a setting has it."""
+    row = {"after": after, **_WORDS[name]}
+    summary = row.pop("summary").replace("{after}", after)
+    return Alert(name=name, expression=expression, summary=summary, **row)
+
+
 IDLE: Final = 0.05  # utilization below which a GPU counts as idle
 FULL: Final = 0.97
 """Share of a GPU's memory in use that leaves nothing for a larger batch. vLLM reserves 0.9 in advance
@@ -73,62 +84,32 @@ preemptive clean-up (NVIDIA, "XID Errors", table of common causes; read 2026-11)
 def idle(settings: Alerts) -> Alert:
     """A pod has a GPU and doesn't use it."""
     quiet = f"avg_over_time({GPU_ACTIVE}[10m])"
-    return Alert(
-        name="GpuIdle",
-        expression=f"{of_team(quiet)} < {IDLE}",
-        after=settings.gpu_idle_after,
-        severity="warning",
-        summary="Pod {{ $labels.namespace }}/{{ $labels.pod }} of {{ $labels.team }} holds an idle GPU"
-        " on {{ $labels.node }}.",
-    )
+    return _alert("GpuIdle", f"{of_team(quiet)} < {IDLE}", after=settings.gpu_idle_after)
 
 
 def errors() -> Alert:
     """The driver reports an error that a program can't cause."""
     hardware = " != ".join((f"{GPU_XID} > 0", *map(str, APPLICATION_XIDS)))
-    return Alert(
-        name="GpuErrors",
-        expression=with_team(hardware, GPU_LABELS),
-        after="0s",
-        severity="critical",
-        summary="GPU {{ $labels.UUID }} on {{ $labels.node }} reports Xid {{ $value }}.",
-    )
+    return _alert("GpuErrors", with_team(hardware, GPU_LABELS))
 
 
 def unrepaired() -> Alert:
     """A node reports broken GPUs and has not been replaced: Karpenter and EKS wait ten minutes, and then do it."""
     condition = 'condition="AcceleratedHardwareReady",status="false"'
-    return Alert(
-        name="GpuNodeNotRepaired",
-        expression=f"max by (node) (kube_node_status_condition{{{condition}}}) == 1",
-        after="20m",
-        severity="critical",
-        summary="Node {{ $labels.node }} has reported broken GPUs for 20 minutes, and nothing replaces it.",
-    )
+    return _alert("GpuNodeNotRepaired", f"max by (node) (kube_node_status_condition{{{condition}}}) == 1")
 
 
 def gpu_memory() -> Alert:
     """The memory of a GPU is almost used up: the next allocation fails in the program, and the job with it."""
-    return Alert(
-        name="GpuMemoryAlmostFull",
-        expression=with_team(f"{GPU_MEMORY} > {FULL}", GPU_LABELS),
-        after="10m",
-        severity="warning",
-        summary="Pod {{ $labels.namespace }}/{{ $labels.pod }} uses {{ $value | humanizePercentage }} of the memory of"
-        " a GPU on {{ $labels.node }}.",
-    )
+    return _alert("GpuMemoryAlmostFull", with_team(f"{GPU_MEMORY} > {FULL}", GPU_LABELS))
 
 
 def network_bound() -> Alert:
     """GPUs wait for the network: it is saturated and they are half idle."""
     gpus = f'avg by (node, namespace) ({GPU_ACTIVE}{{namespace!=""}})'
-    return Alert(
-        name="TrainingNetworkBound",
-        expression=with_team(f"{gpus} < {HALF} and on (node) {EFA_RATIO} > {SATURATED}", ("node", "namespace")),
-        after="15m",
-        severity="warning",
-        summary="GPUs of {{ $labels.node }} are busy {{ $value | humanizePercentage }} of the time"
-        " while its network is full.",
+    return _alert(
+        "TrainingNetworkBound",
+        with_team(f"{gpus} < {HALF} and on (node) {EFA_RATIO} > {SATURATED}", ("node", "namespace")),
     )
 
 
@@ -145,13 +126,7 @@ def pending(settings: Alerts) -> Alert:
     nowhere = "max by (namespace, pod) (kube_pod_status_unschedulable) == 1"
     placed = 'max by (namespace, pod) (kube_pod_status_scheduled{condition="true"}) == 1'
     stuck = f"{phase} and on (namespace, pod) ({nowhere} or {placed})"
-    return Alert(
-        name="PodPending",
-        expression=with_team(stuck, ("namespace", "pod")),
-        after=settings.pending_after,
-        severity="warning",
-        summary="Pod {{ $labels.namespace }}/{{ $labels.pod }} does not start.",
-    )
+    return _alert("PodPending", with_team(stuck, ("namespace", "pod")), after=settings.pending_after)
 
 
 def job_memory() -> Alert:
@@ -159,14 +134,7 @@ def job_memory() -> Alert:
     by = "max by (namespace, pod, container)"
     used = f'{by} (container_memory_working_set_bytes{{container!="", image!=""}})'
     limit = f'{by} (kube_pod_container_resource_limits{{resource="memory"}})'
-    return Alert(
-        name="MemoryAlmostFull",
-        expression=with_team(f"{used} / {limit} > {MEMORY}", ("namespace", "pod", "container")),
-        after="10m",
-        severity="warning",
-        summary="Container {{ $labels.container }} of {{ $labels.namespace }}/{{ $labels.pod }} uses"
-        " {{ $value | humanizePercentage }} of its memory.",
-    )
+    return _alert("MemoryAlmostFull", with_team(f"{used} / {limit} > {MEMORY}", ("namespace", "pod", "container")))
 
 
 def oom_killed() -> Alert:
@@ -182,15 +150,11 @@ def oom_killed() -> Alert:
     again = f'{by} (kube_pod_container_status_last_terminated_reason{{reason="OOMKilled"}} == 1)'
     restarted = f"increase(kube_pod_container_status_restarts_total[{window}]) > 0"
     same = "on (namespace, pod, container)"
-    return Alert(
-        name="ContainerOomKilled",
-        expression=with_team(
+    return _alert(
+        "ContainerOomKilled",
+        with_team(
             f"{ended} unless {same} {before} or {again} and {same} {restarted}", ("namespace", "pod", "container")
         ),
-        after="0s",
-        severity="warning",
-        summary="Container {{ $labels.container }} of {{ $labels.namespace }}/{{ $labels.pod }} was killed at its"
-        " memory limit.",
     )
 
 
@@ -231,26 +195,17 @@ def checkpoint(settings: Alerts) -> Alert:
     known, same = _checkpoints(window), "on (namespace, workload)"
     old = f"{known.running} and {same} (time() - {known.reported} >= {_seconds(window)})"
     unchanged = f"{known.running} and on (namespace) ({known.changes} == 0) unless {same} {known.reported}"
-    return Alert(
-        name="CheckpointNotWritten",
-        expression=of_team(f"({old}) or ({unchanged})"),
-        after=window,
-        severity="warning",
-        summary=f"Job {{{{ $labels.workload }}}} of {{{{ $labels.team }}}} has written no checkpoint for {window}.",
-    )
+    return _alert("CheckpointNotWritten", of_team(f"({old}) or ({unchanged})"), after=window)
 
 
 def checkpoint_unknown(settings: Alerts) -> Alert:
     """Nothing shows whether a job writes checkpoints: neither its process nor the volume reports it."""
     known = _checkpoints(settings.checkpoint_every)
-    return Alert(
-        name="CheckpointUnknown",
-        expression=of_team(
+    return _alert(
+        "CheckpointUnknown",
+        of_team(
             f"{known.running} unless on (namespace, workload) {known.reported} unless on (namespace) {known.changes}"
         ),
-        after="30m",
-        severity="info",
-        summary="Nothing reports whether job {{ $labels.workload }} of {{ $labels.team }} writes checkpoints.",
     )
 
 
@@ -259,25 +214,15 @@ def runaway(settings: Alerts) -> Alert:
     started = f"{POD_JOB} * on (namespace, pod) group_left () max by (namespace, pod) (kube_pod_start_time)"
     running = 'max by (namespace, pod) (kube_pod_status_phase{phase="Running"}) == 1'
     age = f"time() - min by (namespace, workload) ({started} and on (namespace, pod) ({running}))"
-    return Alert(
-        name="JobRunaway",
-        expression=of_team(f"{age} > {_seconds(settings.runaway_after)}"),
-        after="5m",
-        severity="warning",
-        summary="Job {{ $labels.workload }} of {{ $labels.team }} has run for {{ $value | humanizeDuration }}.",
-    )
+    return _alert("JobRunaway", of_team(f"{age} > {_seconds(settings.runaway_after)}"))
 
 
 def spot_reclaim() -> Alert:
     """EC2 reclaims Spot instances: Karpenter received the interruption notice, or EKS cordoned the node."""
     messages = 'karpenter_interruption_received_messages_total{message_type="spot_interrupted"}'
     cordoned = f'{NODE}{{capacity_type="spot"}} and on (node) (max by (node) (kube_node_spec_unschedulable) == 1)'
-    return Alert(
-        name="SpotReclaim",
-        expression=f"sum by (message_type) (increase({messages}[15m])) > 0 or count by (pool) ({cordoned})",
-        after="0s",
-        severity="info",
-        summary="EC2 reclaims {{ $value | humanize }} Spot instances{{ with $labels.pool }} of {{ . }}{{ end }}.",
+    return _alert(
+        "SpotReclaim", f"sum by (message_type) (increase({messages}[15m])) > 0 or count by (pool) ({cordoned})"
     )
 
 
@@ -296,37 +241,20 @@ FREE: Final = 0.1
 def certificate() -> Alert:
     """A certificate wasn't renewed in time."""
     left = "certmanager_certificate_expiration_timestamp_seconds"
-    return Alert(
-        name="CertificateExpiring",
-        expression=f"min by (namespace, name) ({left}) - time() < {CERTIFICATE_SECONDS}",
-        after="1h",
-        severity="critical",
-        summary="Certificate {{ $labels.namespace }}/{{ $labels.name }} ends in {{ $value | humanizeDuration }}.",
-    )
+    return _alert("CertificateExpiring", f"min by (namespace, name) ({left}) - time() < {CERTIFICATE_SECONDS}")
 
 
 def volume() -> Alert:
     """A volume is nearly full."""
     by = "min by (namespace, persistentvolumeclaim)"
     free = f"{by} (kubelet_volume_stats_available_bytes / kubelet_volume_stats_capacity_bytes) < {FREE}"
-    return Alert(
-        name="VolumeFull",
-        expression=with_team(free, ("namespace", "persistentvolumeclaim")),
-        after="15m",
-        severity="warning",
-        summary="Volume {{ $labels.namespace }}/{{ $labels.persistentvolumeclaim }} has"
-        " {{ $value | humanizePercentage }} left.",
-    )
+    return _alert("VolumeFull", with_team(free, ("namespace", "persistentvolumeclaim")))
 
 
 def budget() -> Alert:
     """At this week's rate a team exceeds its monthly budget."""
-    return Alert(
-        name="TeamOverBudget",
-        expression=f"avg_over_time({TEAM_COST}[7d]) * {prices.HOURS_PER_MONTH} > on (team) {TEAM_BUDGET}",
-        after="6h",
-        severity="warning",
-        summary="{{ $labels.team }} spends at a rate of {{ $value | humanize }} USD a month, over its budget.",
+    return _alert(
+        "TeamOverBudget", f"avg_over_time({TEAM_COST}[7d]) * {prices.HOURS_PER_MONTH} > on (team) {TEAM_BUDGET}"
     )
 
 
@@ -339,12 +267,10 @@ def starving(settings: Alerts) -> Alert:
     by, window = "sum by (cluster_queue)", "30m"
     # A counter begins with the first admission by a new leader or of a priority, which `increase` does not see.
     admitted = f"{by} (increase({ADMITTED}[{window}])) > 0 or {by} ({ADMITTED} unless {ADMITTED} offset {window}) > 0"
-    return Alert(
-        name="QueueStarving",
-        expression=f"{renamed(WAITING, team='cluster_queue')} > 0 unless on (cluster_queue) ({admitted})",
+    return _alert(
+        "QueueStarving",
+        f"{renamed(WAITING, team='cluster_queue')} > 0 unless on (cluster_queue) ({admitted})",
         after=settings.queue_waits_at_most,
-        severity="warning",
-        summary="{{ $value }} workloads wait in queue {{ $labels.cluster_queue }} and none is admitted.",
     )
 
 
@@ -354,14 +280,7 @@ def quota_full() -> Alert:
     used = f"{by} ({by_leader('kueue_cluster_queue_resource_usage')})"
     owned = f"{by} ({by_leader('kueue_cluster_queue_nominal_quota')}) > 0"
     full = f"{used} / on (cluster_queue, resource) ({owned}) >= 1"
-    return Alert(
-        name="QuotaFull",
-        expression=f"{renamed(f'({full})', team='cluster_queue')} and on (cluster_queue) {WAITING} > 0",
-        after="30m",
-        severity="info",
-        summary="Queue {{ $labels.cluster_queue }} uses {{ $value | humanizePercentage }} of its"
-        " {{ $labels.resource }}, and workloads are pending.",
-    )
+    return _alert("QuotaFull", f"{renamed(f'({full})', team='cluster_queue')} and on (cluster_queue) {WAITING} > 0")
 
 
 def all_alerts(settings: Alerts) -> dict[str, tuple[Alert, ...]]:

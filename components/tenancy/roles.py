@@ -6,9 +6,11 @@ namespace's network policies. No member can change the team's quotas, limits, la
 """
 
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any, Final
 
 from components.base.kubernetes import Objects
+from spec import strict_yaml
 from spec.catalog.software import SOFTWARE
 from spec.settings.teams import MemberRole, Team
 
@@ -31,45 +33,12 @@ def of_addons() -> dict[str, tuple[str, ...]]:
     return found
 
 
-_EDITED: Final[_Resources] = {
-    **of_addons(),
-    "": ("configmaps", "persistentvolumeclaims", "pods", "services"),
-    "apps": (
-        "deployments",
-        "deployments/scale",
-        "replicasets",
-        "replicasets/scale",
-        "statefulsets",
-        "statefulsets/scale",
-    ),
-    "autoscaling": ("horizontalpodautoscalers",),
-    "batch": ("cronjobs", "jobs"),
-    "policy": ("poddisruptionbudgets",),
-    "resource.k8s.io": ("resourceclaimtemplates",),
-}
+_TABLES: Final[Mapping[str, _Resources]] = strict_yaml.read(
+    Path(__file__).with_name("roles.yaml").read_text(encoding="utf-8")
+)
+_EDITED: Final[_Resources] = {**of_addons(), **_TABLES["edited"]}
 """Resources that `edit` can write and every member can read."""
-_SEEN: Final[_Resources] = {
-    "": (
-        "bindings",
-        "events",
-        "limitranges",
-        "namespaces",
-        "pods/log",
-        "pods/status",
-        "resourcequotas",
-        "resourcequotas/status",
-        "serviceaccounts",
-    ),
-    "argoproj.io": ("workflowtaskresults",),
-    "discovery.k8s.io": ("endpointslices",),
-    "events.k8s.io": ("events",),
-    "kubeflow.org": ("suggestions", "trials"),
-    "kueue.x-k8s.io": ("localqueues", "workloads"),
-    "metrics.k8s.io": ("pods",),
-    "networking.k8s.io": ("ingresses", "networkpolicies"),
-    RBAC: ("rolebindings", "roles"),
-    "resource.k8s.io": ("resourceclaims",),
-}
+_SEEN: Final = _TABLES["seen"]
 _INTERACTIVE: Final = ("pods/attach", "pods/exec", "pods/portforward", "pods/proxy", "services/proxy")
 _ADMINISTERED: Final[_Resources] = {"": ("serviceaccounts",), "networking.k8s.io": ("ingresses", "networkpolicies")}
 """Resources that `admin` can write in addition: ingresses, network policies and service accounts. Membership is defined

@@ -13,11 +13,13 @@ changes what others may do.
 """
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Final
 
 from policies.resources.access import Node, texts
+from spec import strict_yaml
 
 
 @dataclass(frozen=True, order=True)
@@ -55,39 +57,9 @@ def listed_by_place(found: list[Grant]) -> str:
 
 SYSTEM: Final = frozenset({"kube-node-lease", "kube-public", "kube-system"})  # namespaces of Kubernetes
 READS: Final = frozenset({"get", "list", "watch"})
-_SCALED: Final = ("", "/scale", "/status")
-_READ: Final[Mapping[str, tuple[str, ...]]] = {
-    "": (
-        "configmaps", "endpoints", "events", "limitranges", "namespaces", "namespaces/status", "nodes", "nodes/metrics",
-        "nodes/status", "persistentvolumeclaims", "persistentvolumeclaims/status", "persistentvolumes", "pods",
-        "pods/log", "pods/status", "podtemplates", "replicationcontrollers", "resourcequotas", "resourcequotas/status",
-        "serviceaccounts", "services", "services/status",
-    ),
-    "admissionregistration.k8s.io": (
-        "mutatingwebhookconfigurations", "validatingadmissionpolicies", "validatingadmissionpolicybindings",
-        "validatingwebhookconfigurations",
-    ),
-    "apiextensions.k8s.io": ("customresourcedefinitions",),
-    "apiregistration.k8s.io": ("apiservices",),
-    "apps": (
-        "controllerrevisions", "daemonsets", "daemonsets/status",
-        *(f"{kind}{part}" for kind in ("deployments", "replicasets", "statefulsets") for part in _SCALED),
-    ),
-    "autoscaling": ("horizontalpodautoscalers", "horizontalpodautoscalers/status"),
-    "batch": ("cronjobs", "cronjobs/status", "jobs", "jobs/status"),
-    "coordination.k8s.io": ("leases",),
-    "discovery.k8s.io": ("endpointslices",),
-    "events.k8s.io": ("events",),
-    "metrics.k8s.io": ("nodes", "pods"),
-    "networking.k8s.io": ("ingressclasses", "ingresses", "ingresses/status", "networkpolicies"),
-    "node.k8s.io": ("runtimeclasses",),
-    "policy": ("poddisruptionbudgets", "poddisruptionbudgets/status"),
-    "rbac.authorization.k8s.io": ("clusterrolebindings", "clusterroles", "rolebindings", "roles"),
-    "resource.k8s.io": ("deviceclasses", "resourceclaims", "resourceclaimtemplates", "resourceslices"),
-    "scheduling.k8s.io": ("priorityclasses",),
-    "snapshot.storage.k8s.io": ("volumesnapshotclasses", "volumesnapshotcontents", "volumesnapshots"),
-    "storage.k8s.io": ("csidrivers", "csinodes", "csistoragecapacities", "storageclasses", "volumeattachments"),
-}  # fmt: skip
+_READ: Final[Mapping[str, Sequence[str]]] = strict_yaml.read(
+    Path(__file__).with_name("grants.yaml").read_text(encoding="utf-8")
+)
 _URLS: Final = frozenset(
     f"{url}{part}"
     for url in ("/api", "/apis", "/healthz", "/livez", "/metrics", "/openapi", "/readyz", "/version")

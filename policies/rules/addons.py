@@ -3,14 +3,12 @@
 from collections.abc import Iterator
 from typing import Final
 
-from pulumi_policy import Severity
-
 from policies.checks.questions import each, not_in, unless_set
 from policies.evaluation.iam import parsed
 from policies.resources.access import Node, texts, unknowns
 from policies.resources.resource import Resource, Stack
 from policies.resources.tokens import ADDON, CLUSTER, POD_IDENTITY, ROLE, ROLE_ATTACHMENT
-from policies.rule import Check, Context, Levels, ResourceRule, StackRule, Violation, setting, violation
+from policies.rule import Context, ResourceRule, StackRule, Violation, setting, violation
 
 _CORE: Final = ["vpc-cni", "coredns", "kube-proxy", "aws-ebs-csi-driver", "eks-pod-identity-agent"]
 _CALLERS: Final = ["vpc-cni", "aws-ebs-csi-driver", "aws-efs-csi-driver", "aws-fsx-csi-driver"]
@@ -33,19 +31,14 @@ def _floating(stack: Stack, context: Context) -> Iterator[Violation]:
 CORE_ADDONS = StackRule(
     name="eks-core-addons-pinned",
     types=(CLUSTER, ADDON),
-    severity=Severity.MEDIUM,
-    levels=Levels("A/M/M"),
     settings={
         "core": setting("add-ons that must be present and pinned", _CORE),
         "allowOverwrite": setting("whether an update may overwrite changes made in the cluster", True, True, False),
     },
-    checks={
-        "present": Check("must have all core add-ons", _absent),
-        "pinned": Check("must be set", _floating),
-        "conflicts": Check(
-            "must not be 'OVERWRITE'",
-            each(ADDON, unless_set("allowOverwrite", not_in("resolveConflictsOnUpdate", "OVERWRITE"))),
-        ),
+    finds={
+        "present": _absent,
+        "pinned": _floating,
+        "conflicts": each(ADDON, unless_set("allowOverwrite", not_in("resolveConflictsOnUpdate", "OVERWRITE"))),
     },
 )
 
@@ -62,9 +55,7 @@ def _no_policies(addon: Resource, _: Context) -> Iterator[Violation]:
 NETWORK_POLICY = ResourceRule(
     name="eks-network-policy-on",
     types=(ADDON,),
-    severity=Severity.HIGH,
-    levels=Levels("A/M/M"),
-    checks={"switch": Check("must be true", _no_policies, ("CIS-4.3.1", "CIS-5.4.4"))},
+    finds={"switch": _no_policies},
 )
 
 
@@ -95,8 +86,6 @@ def _node_permissions(stack: Stack, _: Context) -> Iterator[Violation]:
 OWN_ROLE = StackRule(
     name="eks-addon-own-role",
     types=(ADDON, POD_IDENTITY, ROLE, ROLE_ATTACHMENT),
-    severity=Severity.HIGH,
-    levels=Levels("A/M/M"),
     settings={
         "callers": setting(
             "add-ons that call AWS, each with its service account",
@@ -109,9 +98,9 @@ OWN_ROLE = StackRule(
             ),
         )
     },
-    checks={
-        "role": Check("must name a role", _without_role, ("CIS-5.2.1",)),
-        "node": Check("must not be attached to a node role", _node_permissions),
+    finds={
+        "role": _without_role,
+        "node": _node_permissions,
     },
 )
 

@@ -4,14 +4,12 @@ from collections.abc import Iterator
 from fnmatch import fnmatchcase
 from typing import Final
 
-from pulumi_policy import Severity
-
 from policies.checks.questions import is_in
 from policies.checks.sameness import differences, identity_of, named
 from policies.resources import tokens
 from policies.resources.access import Node
 from policies.resources.resource import Resource, Stack
-from policies.rule import Check, Context, Levels, ResourceRule, StackRule, Violation, setting, violation
+from policies.rule import Context, ResourceRule, StackRule, Violation, setting, violation
 from spec.catalog.software import PRIVILEGED
 
 _ENFORCED: Final = "pod-security.kubernetes.io/enforce"  # label of a namespace whose pods are refused
@@ -32,17 +30,15 @@ def _privileged(space: Resource, context: Context) -> Iterator[Violation]:
 PSS_ENFORCED = ResourceRule(
     name="pss-enforced",
     types=(tokens.NAMESPACE,),
-    severity=Severity.HIGH,
-    levels=Levels("M/M/M"),
     settings={
         "privileged": setting(
             "globs of namespaces for node software, such as drivers, device plugins and node agents",
             list(PRIVILEGED),
         )
     },
-    checks={
-        "level": Check("must be a Pod Security level", is_in(_level, *_LEVELS), ("KSV-0117",)),
-        "privileged": Check("must not be privileged", _privileged),
+    finds={
+        "level": is_in(_level, *_LEVELS),
+        "privileged": _privileged,
     },
 )
 
@@ -96,13 +92,9 @@ AS_GIVEN = ResourceRule(
     name="boundaries-as-given",
     # Of ConfigMaps, that with the parameters of admission rules.
     types=(*RENDERED, tokens.CONFIG_MAP),
-    severity=Severity.CRITICAL,
-    levels=Levels("M/M/M"),
-    checks={
-        "changed": Check(
-            "must be as the stack file and the platform's component give it", _changed, ("KSV-0039", "KSV-0040")
-        ),
-        "added": Check("must be one of those that the stack file gives, or that its `extensions` name", _added),
+    finds={
+        "changed": _changed,
+        "added": _added,
     },
     program_only=True,
 )
@@ -125,13 +117,7 @@ COMPLETE = StackRule(
     name="boundaries-complete",
     # Of ConfigMaps, that with the parameters of admission rules.
     types=(*RENDERED, tokens.CONFIG_MAP),
-    severity=Severity.CRITICAL,
-    levels=Levels("M/M/M"),
-    checks={
-        "declared": Check(
-            "must have every object that the stack file gives", _missing, ("CKV2_K8S_6", "KSV-0038", "CIS-4.3.2")
-        )
-    },
+    finds={"declared": _missing},
 )
 
 
@@ -154,10 +140,8 @@ def _softened(stack: Stack, context: Context) -> Iterator[Violation]:
 SECURITY_DENIES = StackRule(
     name="admission-security-denies",
     types=(tokens.ADMISSION_BINDING,),
-    severity=Severity.CRITICAL,
-    levels=Levels("A/A/M"),
     settings={"advice": setting("rules that may warn", _ADVICE)},
-    checks={"action": Check("must be Deny", _softened)},
+    finds={"action": _softened},
 )
 
 RULES = (PSS_ENFORCED, AS_GIVEN, COMPLETE, SECURITY_DENIES)

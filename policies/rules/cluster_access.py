@@ -6,8 +6,6 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
-from pulumi_policy import Severity
-
 from policies.checks.grants import SYSTEM
 from policies.checks.questions import false, is_in, true, unless_set
 from policies.evaluation.iam import Statement, constraints, statements
@@ -23,7 +21,7 @@ from policies.resources.tokens import (
     ROLE,
     SERVICE_ACCOUNT,
 )
-from policies.rule import Check, Context, Levels, ResourceRule, StackRule, Violation, setting, violation
+from policies.rule import Context, ResourceRule, StackRule, Violation, setting, violation
 from spec.teams.labels import ADMISSION
 
 if TYPE_CHECKING:
@@ -51,13 +49,9 @@ def _whole_internet(cluster: Resource, _: Context) -> Iterator[Violation]:
 NO_WORLD_ENDPOINT = ResourceRule(
     name="eks-no-world-endpoint",
     types=(CLUSTER,),
-    severity=Severity.CRITICAL,
-    levels=Levels("M/M/M"),
-    checks={
-        "ranges": Check(
-            "must list the networks that may reach the public endpoint", _no_networks, ("CKV_AWS_38", "CIS-5.4.1")
-        ),
-        "anywhere": Check("must not be all addresses", _whole_internet, ("CKV_AWS_38", "AVD-AWS-0041", "CIS-5.4.1")),
+    finds={
+        "ranges": _no_networks,
+        "anywhere": _whole_internet,
     },
 )
 
@@ -65,16 +59,10 @@ NO_WORLD_ENDPOINT = ResourceRule(
 PRIVATE_ENDPOINT = ResourceRule(
     name="eks-private-endpoint",
     types=(CLUSTER,),
-    severity=Severity.HIGH,
-    levels=Levels("A/A/M"),
     settings={"allowPublic": setting("whether the endpoint may also be public", True, False, False)},
-    checks={
-        "private": Check("must be true", true("vpcConfig.endpointPrivateAccess"), ("CIS-5.4.2",)),
-        "public": Check(
-            "must be false",
-            unless_set("allowPublic", false("vpcConfig.endpointPublicAccess", default=True)),
-            ("CKV_AWS_39", "AVD-AWS-0040"),
-        ),
+    finds={
+        "private": true("vpcConfig.endpointPrivateAccess"),
+        "public": unless_set("allowPublic", false("vpcConfig.endpointPublicAccess", default=True)),
     },
 )
 
@@ -101,23 +89,13 @@ def _system_map(config: Resource, _: Context) -> Iterator[Violation]:
 ACCESS_ENTRIES_ONLY = ResourceRule(
     name="eks-access-entries-only",
     types=(CLUSTER, ACCESS_ENTRY, CONFIG_MAP),
-    severity=Severity.HIGH,
-    levels=Levels("A/M/M"),
-    checks={
-        "mode": Check(
-            "must be 'API'",
-            is_in("accessConfig.authenticationMode", "API", types=(CLUSTER,)),
-            ("CIS-4.1.7", "CIS-5.5.1"),
-        ),
+    finds={
+        "mode": is_in("accessConfig.authenticationMode", "API", types=(CLUSTER,)),
         # EKS makes the creator an administrator by default (eks:CreateCluster, accessConfig).
-        "creator": Check(
-            "must be false", false("accessConfig.bootstrapClusterCreatorAdminPermissions", CLUSTER, default=True)
-        ),
-        "masters": Check("must not be 'system:masters', whose permissions RBAC can't restrict", _masters),
-        "user": Check("must not be a user of the system", _system_user),
-        "aws-auth": Check(
-            "must not be a namespace of Kubernetes: aws-auth and others say whom the cluster trusts", _system_map
-        ),
+        "creator": false("accessConfig.bootstrapClusterCreatorAdminPermissions", CLUSTER, default=True),
+        "masters": _masters,
+        "user": _system_user,
+        "aws-auth": _system_map,
     },
 )
 
@@ -165,12 +143,10 @@ def _given(one: Resource, context: Context, kind: str) -> Entry | None:
 IN_STACK_FILE = ResourceRule(
     name="eks-access-in-stack-file",
     types=(ACCESS_ENTRY, ACCESS_POLICY),
-    severity=Severity.CRITICAL,
-    levels=Levels("M/M/M"),
-    checks={
-        "listed": Check("must be in cluster.access or in a team of the stack file", _strange),
-        "groups": Check("must be a group that the stack file gives this principal", _more_groups),
-        "policy": Check("must be what the stack file gives this principal", _more_permissions),
+    finds={
+        "listed": _strange,
+        "groups": _more_groups,
+        "policy": _more_permissions,
     },
 )
 
@@ -197,12 +173,10 @@ def _by_annotation(account: Resource, _: Context) -> Iterator[Violation]:
 ISSUERS_KNOWN = ResourceRule(
     name="identity-issuers-known",
     types=(OIDC_PROVIDER, SERVICE_ACCOUNT),
-    severity=Severity.CRITICAL,
-    levels=Levels("M/M/M"),
     settings={"issuers": setting("URLs of further issuers", [])},
-    checks={
-        "issuer": Check("must be the issuer of an EKS cluster", _issuer),
-        "annotation": Check("must not be set: use EKS Pod Identity", _by_annotation),
+    finds={
+        "issuer": _issuer,
+        "annotation": _by_annotation,
     },
     program_only=True,
 )
@@ -244,9 +218,7 @@ def _strange_role(stack: Stack, _: Context) -> Iterator[Violation]:
 POD_ROLES_OWN = StackRule(
     name="pod-roles-own",
     types=(POD_IDENTITY, ROLE),
-    severity=Severity.CRITICAL,
-    levels=Levels("M/M/M"),
-    checks={"role": Check("must be a role of the stack for this service account", _strange_role)},
+    finds={"role": _strange_role},
 )
 
 
@@ -273,9 +245,7 @@ def _ec2_alone(statement: Statement) -> bool:
 NODE_ENTRIES = StackRule(
     name="access-entries-of-nodes",
     types=(ACCESS_ENTRY, ROLE),
-    severity=Severity.CRITICAL,
-    levels=Levels("M/M/M"),
-    checks={"role": Check("must be a role of the stack that only EC2 assumes", _no_role_of_nodes)},
+    finds={"role": _no_role_of_nodes},
 )
 
 

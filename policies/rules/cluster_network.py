@@ -3,13 +3,11 @@
 from collections.abc import Iterator
 from typing import Final
 
-from pulumi_policy import Severity
-
 from policies.checks.related import public_subnets, zones
 from policies.resources.access import unknowns
 from policies.resources.resource import Resource, Stack
 from policies.resources.tokens import CLUSTER, INGRESS_RULE, NODE_GROUP, ROUTE, ROUTE_ASSOCIATION, SUBNET
-from policies.rule import Check, Context, Levels, StackRule, Violation, setting, violation
+from policies.rule import Context, StackRule, Violation, setting, violation
 
 
 def _subnets(resource: Resource) -> list[Resource]:
@@ -36,12 +34,10 @@ def _few_zones(stack: Stack, context: Context) -> Iterator[Violation]:
 PRIVATE_MULTI_AZ = StackRule(
     name="eks-private-multi-az",
     types=(CLUSTER, NODE_GROUP, SUBNET, ROUTE, ROUTE_ASSOCIATION),
-    severity=Severity.HIGH,
-    levels=Levels("M/M/M"),
     settings={"zones": setting("minimum number of zones of the control plane", 2, 2, 3, minimum=2)},
-    checks={
-        "private": Check("must be in private subnets", _exposed, ("CIS-5.4.3",)),
-        "zones": Check("must be in enough zones", _few_zones),
+    finds={
+        "private": _exposed,
+        "zones": _few_zones,
     },
 )
 
@@ -68,9 +64,7 @@ def _admits(rule: Resource) -> bool:
 PRIVATE_REACHABLE = StackRule(
     name="eks-private-reachable",
     types=(CLUSTER, INGRESS_RULE),
-    severity=Severity.MEDIUM,
-    levels=Levels("M/M/M"),
-    checks={"admitted": Check("must be true, or a rule must admit a network on port 443", _unreachable)},
+    finds={"admitted": _unreachable},
 )
 
 RULES = (PRIVATE_MULTI_AZ, PRIVATE_REACHABLE)

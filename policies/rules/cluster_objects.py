@@ -3,8 +3,6 @@
 from collections.abc import Iterator
 from typing import Final
 
-from pulumi_policy import Severity
-
 from policies.evaluation.ranges import internet
 from policies.resources.access import Node
 from policies.resources.resource import Resource
@@ -16,7 +14,7 @@ from policies.resources.tokens import (
     SERVICE,
     STORAGE_CLASS,
 )
-from policies.rule import Check, Context, Levels, ResourceRule, Violation, violation
+from policies.rule import Context, ResourceRule, Violation, violation
 
 _ALL_PORTS: Final = (1, 65535)
 
@@ -53,9 +51,7 @@ def _every_peer(peers: Node) -> bool:
 NETPOL_NOT_OPEN = ResourceRule(
     name="netpol-not-open",
     types=(NETWORK_POLICY,),
-    severity=Severity.HIGH,
-    levels=Levels("M/M/M"),
-    checks={"open": Check("must name peers or ports", _open)},
+    finds={"open": _open},
     program_only=True,
 )
 
@@ -83,9 +79,7 @@ def _external(service: Resource, _: Context) -> Iterator[Violation]:
 INTERNAL_ONLY = ResourceRule(
     name="exposure-internal",
     types=(SERVICE, INGRESS, INGRESS_PARAMS, GATEWAY_BALANCER),
-    severity=Severity.CRITICAL,
-    levels=Levels("M/M/M"),
-    checks={"scheme": Check("must be internal", _internet_facing), "addresses": Check("must be empty", _external)},
+    finds={"scheme": _internet_facing, "addresses": _external},
     program_only=True,
 )
 
@@ -100,9 +94,7 @@ def _plain_volumes(one: Resource, _: Context) -> Iterator[Violation]:
 VOLUMES_ENCRYPTED = ResourceRule(
     name="storage-class-encrypted",
     types=(STORAGE_CLASS,),
-    severity=Severity.HIGH,
-    levels=Levels("M/M/M"),
-    checks={"encrypted": Check("must be true", _plain_volumes)},
+    finds={"encrypted": _plain_volumes},
     program_only=True,
 )
 

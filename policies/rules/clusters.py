@@ -4,13 +4,11 @@ from collections.abc import Callable, Iterator
 from datetime import timedelta
 from typing import Final
 
-from pulumi_policy import Severity
-
 from policies.checks.questions import is_in, present, true
 from policies.resources.access import texts, unknowns
 from policies.resources.resource import Resource, Stack
 from policies.resources.tokens import ADDON, CLUSTER, LOG_GROUP, NODE_GROUP
-from policies.rule import Check, Context, Levels, ResourceRule, StackRule, Violation, setting, violation
+from policies.rule import Context, ResourceRule, StackRule, Violation, setting, violation
 from spec.catalog import kubernetes
 
 LOG_TYPES: Final = ("api", "audit", "authenticator", "controllerManager", "scheduler")
@@ -27,15 +25,9 @@ def _not_secrets(cluster: Resource, _: Context) -> Iterator[Violation]:
 SECRETS_CMK = ResourceRule(
     name="eks-secrets-cmk",
     types=(CLUSTER,),
-    severity=Severity.HIGH,
-    levels=Levels("M/M/M"),
-    checks={
-        "key": Check(
-            "must be the ARN of a KMS key",
-            present("encryptionConfig.provider.keyArn"),
-            ("CKV_AWS_58", "AVD-AWS-0039", "CIS-5.3.1"),
-        ),
-        "resources": Check("must contain 'secrets'", _not_secrets, ("CKV_AWS_58", "AVD-AWS-0039", "CIS-5.3.1")),
+    finds={
+        "key": present("encryptionConfig.provider.keyArn"),
+        "resources": _not_secrets,
     },
 )
 
@@ -51,13 +43,7 @@ def _missing_log_types(cluster: Resource, _: Context) -> Iterator[Violation]:
 CONTROL_PLANE_LOGS = ResourceRule(
     name="eks-control-plane-logs",
     types=(CLUSTER,),
-    severity=Severity.MEDIUM,
-    levels=Levels("A/M/M"),
-    checks={
-        "types": Check(
-            "must contain all five log types", _missing_log_types, ("CKV_AWS_37", "AVD-AWS-0038", "CIS-2.1.1")
-        )
-    },
+    finds={"types": _missing_log_types},
 )
 
 
@@ -78,18 +64,14 @@ def _kept_too_long(group: Resource, context: Context) -> Iterator[Violation]:
 LOG_GROUPS = ResourceRule(
     name="log-group-retention-cmk",
     types=(LOG_GROUP,),
-    severity=Severity.MEDIUM,
-    levels=Levels("A/A/M"),
     settings={
         "minimumDays": setting("minimum retention of logs, in days", 7, 30, 365, minimum=1),
         "maximumDays": setting("maximum retention of logs, in days", 90, 365, 3653, minimum=1),
     },
-    checks={
-        "minimum": Check(
-            "must be at least the environment's minimum", _kept_too_briefly, ("CKV_AWS_66", "CKV_AWS_338", "CIS-2.1.2")
-        ),
-        "maximum": Check("must be at most the environment's maximum", _kept_too_long),
-        "key": Check("must be a KMS key", present("kmsKeyId"), ("CKV_AWS_158", "AVD-AWS-0017")),
+    finds={
+        "minimum": _kept_too_briefly,
+        "maximum": _kept_too_long,
+        "key": present("kmsKeyId"),
     },
 )
 
@@ -102,9 +84,7 @@ def _unprotected(cluster: Resource, _: Context) -> Iterator[Violation]:
 DELETION_PROTECTION = ResourceRule(
     name="eks-deletion-protection",
     types=(CLUSTER,),
-    severity=Severity.HIGH,
-    levels=Levels("-/A/M"),
-    checks={"aws": Check("must be true", true("deletionProtection")), "engine": Check("must be on", _unprotected)},
+    finds={"aws": true("deletionProtection"), "engine": _unprotected},
 )
 
 
@@ -129,35 +109,29 @@ def _ends_within(days: str) -> Callable[[Resource, Context], Iterator[Violation]
 SUPPORTED_VERSION = ResourceRule(
     name="eks-supported-version",
     types=(CLUSTER,),
-    severity=Severity.HIGH,
-    levels=Levels("M/M/M"),
     settings={"daysLeft": setting("minimum days of standard support that are left", 0, 14, 30, minimum=0)},
-    checks={
-        "set": Check("must be set", present("version")),
-        "known": Check("must be a version that EKS has released", _not_known, ("CKV_AWS_339",)),
-        "support": Check("must have enough days of standard support left", _ends_within("daysLeft"), ("CKV_AWS_339",)),
+    finds={
+        "set": present("version"),
+        "known": _not_known,
+        "support": _ends_within("daysLeft"),
     },
 )
 
 UPGRADE_DUE = ResourceRule(
     name="eks-upgrade-due",
     types=(CLUSTER,),
-    severity=Severity.LOW,
-    levels=Levels("A/A/A"),
     settings={
         "warnDays": setting("days before the end of standard support at which to warn", kubernetes.WARN_DAYS, minimum=0)
     },
-    checks={"support": Check("should be upgraded in time", _ends_within("warnDays"))},
+    finds={"support": _ends_within("warnDays")},
 )
 
 
 STANDARD_SUPPORT = ResourceRule(
     name="eks-standard-support",
     types=(CLUSTER,),
-    severity=Severity.LOW,
-    levels=Levels("A/A/A"),
     # The default of EKS is EXTENDED (eks:CreateCluster, upgradePolicy).
-    checks={"policy": Check("must be 'STANDARD'", is_in("upgradePolicy.supportType", "STANDARD"))},
+    finds={"policy": is_in("upgradePolicy.supportType", "STANDARD")},
 )
 
 
@@ -191,11 +165,9 @@ def _proxy_version(stack: Stack, context: Context) -> Iterator[Violation]:
 VERSION_SKEW = StackRule(
     name="eks-version-skew",
     types=(CLUSTER, NODE_GROUP, ADDON),
-    severity=Severity.HIGH,
-    levels=Levels("M/M/M"),
-    checks={
-        "nodes": Check("must be the control plane's version, or at most three minor versions older", _node_version),
-        "proxy": Check("must be the control plane's version, or at most three minor versions older", _proxy_version),
+    finds={
+        "nodes": _node_version,
+        "proxy": _proxy_version,
     },
 )
 

@@ -6,8 +6,6 @@ from decimal import Decimal
 from fnmatch import fnmatchcase
 from typing import Any, Final
 
-from pulumi_policy import Severity
-
 from policies.checks.pools import machines
 from policies.checks.questions import present
 from policies.checks.related import default_tags
@@ -30,7 +28,7 @@ from policies.resources.tokens import (
     OPEN_ZFS,
     VOLUME,
 )
-from policies.rule import Check, Context, Levels, ResourceRule, StackRule, Violation, setting, violation
+from policies.rule import Context, ResourceRule, StackRule, Violation, setting, violation
 from spec.catalog import instances
 from spec.teams.labels import COST_CENTER, PROJECT, TEAM
 
@@ -68,8 +66,6 @@ def _other_processor(pool: Resource, _: Context) -> Iterator[Violation]:
 TYPE_ALLOWED = ResourceRule(
     name="gpu-type-allowed",
     types=(NODE_GROUP, NODE_POOL),
-    severity=Severity.MEDIUM,
-    levels=Levels("M/M/M"),
     settings={
         "types": setting(
             "globs of instance types that pools may use",
@@ -79,11 +75,11 @@ TYPE_ALLOWED = ResourceRule(
             ["m*", "c*", "r*", "g5.*", "g6*", "p*"],
         )
     },
-    checks={
-        "allowed": Check("must be an instance type that the environment allows", _not_allowed),
-        "known": Check("must be an instance type of the catalog", _not_in_catalog),
-        "region": Check("must be offered in the Region", _not_offered),
-        "architecture": Check("must have the processor architecture of the image", _other_processor),
+    finds={
+        "allowed": _not_allowed,
+        "known": _not_in_catalog,
+        "region": _not_offered,
+        "architecture": _other_processor,
     },
 )
 
@@ -111,8 +107,6 @@ def _unpriced(pool: Resource, context: Context) -> Iterator[Violation]:
 COST_CAP = ResourceRule(
     name="pool-cost-cap",
     types=(NODE_GROUP, NODE_POOL),
-    severity=Severity.HIGH,
-    levels=Levels("M/M/M"),
     settings={
         "usdPerHour": setting(
             "maximum cost of a pool in USD an hour, with all instances on-demand",
@@ -124,10 +118,10 @@ COST_CAP = ResourceRule(
         ),
         "unpriced": setting("instance types that may be used although the catalog has no price for them", []),
     },
-    checks={
-        "bound": Check("must be set", present(_maximum)),
-        "cap": Check("must keep the pool within the environment's cap", _expensive),
-        "priced": Check("must be an instance type with a known price", _unpriced),
+    finds={
+        "bound": present(_maximum),
+        "cap": _expensive,
+        "priced": _unpriced,
     },
 )
 
@@ -166,14 +160,12 @@ def _unbounded(stack: Stack, context: Context) -> Iterator[Violation]:
 STACK_COST_CAP = StackRule(
     name="stack-cost-cap",
     types=(BILL,),
-    severity=Severity.HIGH,
-    levels=Levels("M/M/M"),
     settings={"bounded": setting("whether a stack must have a limit", True)},
-    checks={
-        "ceiling": Check("must be within the limit", _over("ceilingUsdPerHour")),
-        "floor": Check("must be within the limit", _over("floorUsdPerHour")),
-        "pool": Check("must be within the pool's limit", _pool_over),
-        "bound": Check("must be set", _unbounded),
+    finds={
+        "ceiling": _over("ceilingUsdPerHour"),
+        "floor": _over("floorUsdPerHour"),
+        "pool": _pool_over,
+        "bound": _unbounded,
     },
 )
 
@@ -206,9 +198,7 @@ def _expired(stack: Stack, context: Context) -> Iterator[Violation]:
 PREMIUM_APPROVAL = StackRule(
     name="gpu-premium-approval",
     types=(BILL,),
-    severity=Severity.HIGH,
-    levels=Levels("M/M/-"),
-    checks={"approved": Check("must be approved", _unapproved), "current": Check("must not have expired", _expired)},
+    finds={"approved": _unapproved, "current": _expired},
 )
 
 
@@ -247,18 +237,16 @@ def _without_subscriber(stack: Stack, _: Context) -> Iterator[Violation]:
 BUDGET_ALARM = StackRule(
     name="budget-alarm-exists",
     types=(BUDGET,),
-    severity=Severity.MEDIUM,
-    levels=Levels("A/M/M"),
     settings={
         "percents": setting(
             "percentages of a budget at which a notification must be sent", [50, 80, 100], items={"type": "number"}
         )
     },
-    checks={
-        "budget": Check("must have a budget", _no_budget),
-        "percents": Check("must contain one for each required percentage", _without_percentages),
-        "forecast": Check("must contain one for a forecast", _without_forecast),
-        "subscriber": Check("must have a subscriber", _without_subscriber),
+    finds={
+        "budget": _no_budget,
+        "percents": _without_percentages,
+        "forecast": _without_forecast,
+        "subscriber": _without_subscriber,
     },
 )
 
@@ -304,13 +292,11 @@ def _untagged_nodes(node_class: Resource, context: Context) -> Iterator[Violatio
 COST_TAGS = ResourceRule(
     name="cost-tags-complete",
     types=(*_BILLED, LAUNCH_TEMPLATE, NODE_CLASS),
-    severity=Severity.MEDIUM,
-    levels=Levels("M/M/M"),
     settings={"keys": setting("required tag keys", ["owner", "cost-center", "environment"])},
-    checks={
-        "tags": Check("must have the required tag keys", _untagged),
-        "machines": Check("must have the required tag keys for instances and volumes", _untagged_machines),
-        "nodes": Check("must have the required tag keys", _untagged_nodes),
+    finds={
+        "tags": _untagged,
+        "machines": _untagged_machines,
+        "nodes": _untagged_nodes,
     },
 )
 
@@ -325,10 +311,8 @@ def _unlabelled(space: Resource, context: Context) -> Iterator[Violation]:
 WORKLOAD_LABELS = ResourceRule(
     name="workload-cost-labels",
     types=(NAMESPACE,),
-    severity=Severity.LOW,
-    levels=Levels("A/M/M"),
     settings={"labels": setting("labels that a team's namespace must have", [COST_CENTER, PROJECT])},
-    checks={"labels": Check("must name the project and the cost center", _unlabelled)},
+    finds={"labels": _unlabelled},
 )
 
 

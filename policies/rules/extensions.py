@@ -6,8 +6,6 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
-from pulumi_policy import Severity
-
 from policies.checks.sameness import identity_of, named
 from policies.resources.access import known_part
 from policies.resources.resource import Resource
@@ -19,7 +17,7 @@ from policies.resources.tokens import (
     PROMETHEUS_RULE,
     SECRET,
 )
-from policies.rule import ANY, Check, Context, Levels, ResourceRule, Violation, setting, violation
+from policies.rule import ANY, Context, ResourceRule, Violation, setting, violation
 from policies.rules.metrics import DASHBOARD
 from spec.catalog.software import CHARTS
 
@@ -84,20 +82,15 @@ def _reserved(one: Resource, context: Context) -> Iterator[Violation]:
 EXTENSIONS_BOUNDED = ResourceRule(
     name="extensions-bounded",
     types=ANY,
-    severity=Severity.CRITICAL,
-    levels=Levels("M/M/M"),
     settings={
         "others": setting("admission rules that bind teams alone", ["job-bounds", "node-selection", "queue-name"])
     },
-    checks={
-        "place": Check(
-            "must be a role, a binding, a namespace, or in a namespace of its own; dashboards and rules may be in "
-            f"{_MONITORING}",
-            _misplaced,
-        ),
-        "admission": Check("must be what the admission rules allow teams", _beyond_a_team),
-        "metrics": Check("must be a series with a colon that is not the platform's, or a dashboard", _reserved),
+    finds={
+        "place": _misplaced,
+        "admission": _beyond_a_team,
+        "metrics": _reserved,
     },
+    shown={"monitoring": _MONITORING},
     program_only=True,
 )
 

@@ -3,8 +3,6 @@
 from collections.abc import Iterator
 from typing import Final
 
-from pulumi_policy import Severity
-
 from policies.checks.pools import children, facts
 from policies.resources.access import Node
 from policies.resources.resource import Resource, Stack
@@ -19,7 +17,7 @@ from policies.resources.tokens import (
     PLACEMENT_GROUP,
     SECURITY_GROUP,
 )
-from policies.rule import Check, Context, Levels, StackRule, Violation, violation
+from policies.rule import Context, StackRule, Violation, violation
 from spec.catalog import instances
 
 _EFA: Final = ("efa", "efa-only")
@@ -87,14 +85,12 @@ def _not_self_referencing(stack: Stack, _: Context) -> Iterator[Violation]:
 EFA_COMPLETE = StackRule(
     name="efa-pool-complete",
     types=(MANAGED_POOL, KARPENTER_POOL, LAUNCH_TEMPLATE, NODE_CLASS, SECURITY_GROUP, INGRESS_RULE, EGRESS_RULE),
-    severity=Severity.HIGH,
-    levels=Levels("M/M/M"),
-    checks={
-        "type": Check("must be a type with Elastic Fabric Adapters", _incapable),
-        "zone": Check("must be one zone", _scattered),
-        "interfaces": Check("must contain every adapter", _unwired),
-        "placement": Check("must have a cluster placement group", _without_placement_group),
-        "group": Check("must have a self-referencing security group", _not_self_referencing),
+    finds={
+        "type": _incapable,
+        "zone": _scattered,
+        "interfaces": _unwired,
+        "placement": _without_placement_group,
+        "group": _not_self_referencing,
     },
 )
 
@@ -141,13 +137,11 @@ def _two_zones(stack: Stack, _: Context) -> Iterator[Violation]:
 CAPACITY_BLOCK = StackRule(
     name="capacity-block-wired",
     types=(NODE_GROUP, LAUNCH_TEMPLATE),
-    severity=Severity.HIGH,
-    levels=Levels("M/M/M"),
-    checks={
-        "market": Check("must be 'capacity-block' in a launch template", _wrong_market),
-        "reservation": Check("must name the reservation", _unreserved),
-        "size": Check("must have equal minSize and maxSize, or no nodes while the block is not active", _elastic),
-        "zone": Check("must be in one zone", _two_zones),
+    finds={
+        "market": _wrong_market,
+        "reservation": _unreserved,
+        "size": _elastic,
+        "zone": _two_zones,
     },
 )
 

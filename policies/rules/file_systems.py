@@ -3,8 +3,6 @@
 from collections.abc import Iterator
 from typing import Final
 
-from pulumi_policy import Severity
-
 from policies.checks.questions import (
     at_least,
     companions,
@@ -34,16 +32,14 @@ from policies.resources.tokens import (
     PERSISTENT_VOLUME,
     STORAGE_CLASS,
 )
-from policies.rule import Check, Context, Levels, ResourceRule, StackRule, Violation, setting, violation
+from policies.rule import Context, ResourceRule, StackRule, Violation, setting, violation
 
 ENCRYPTED = ResourceRule(
     name="efs-encrypted-cmk",
     types=(EFS,),
-    severity=Severity.HIGH,
-    levels=Levels("M/M/M"),
-    checks={
-        "encrypted": Check("must be true", true("encrypted"), ("CKV_AWS_42", "AVD-AWS-0037")),
-        "key": Check("must be a customer managed KMS key", present("kmsKeyId"), ("CKV_AWS_184",)),
+    finds={
+        "encrypted": true("encrypted"),
+        "key": present("kmsKeyId"),
     },
 )
 
@@ -51,8 +47,6 @@ ENCRYPTED = ResourceRule(
 THROUGHPUT_BACKUP = StackRule(
     name="efs-throughput-backup",
     types=(EFS, EFS_BACKUP, BACKUP_VAULT),
-    severity=Severity.MEDIUM,
-    levels=Levels("A/M/M"),
     settings={
         "modes": setting(
             "throughput modes that a file system may have",
@@ -61,20 +55,12 @@ THROUGHPUT_BACKUP = StackRule(
             ["elastic", "provisioned"],
         )
     },
-    checks={
-        "throughput": Check(
-            "must be a mode that the environment allows", each(EFS, in_setting("throughputMode", "modes"))
-        ),
-        "lifecycle": Check(
-            "must move unused files to a storage class of lower cost", each(EFS, filled("lifecyclePolicies"))
-        ),
-        "backup": Check(
-            "must have a backup policy", has_companion(EFS_BACKUP, "fileSystemId", EFS, "without one"), ("CKV2_AWS_18",)
-        ),
-        "enabled": Check("must be ENABLED", each(EFS_BACKUP, is_in("backupPolicy.status", "ENABLED"))),
-        "vault": Check(
-            "must be a customer managed KMS key", each(BACKUP_VAULT, present("kmsKeyArn")), ("CKV_AWS_166",)
-        ),
+    finds={
+        "throughput": each(EFS, in_setting("throughputMode", "modes")),
+        "lifecycle": each(EFS, filled("lifecyclePolicies")),
+        "backup": has_companion(EFS_BACKUP, "fileSystemId", EFS, "without one"),
+        "enabled": each(EFS_BACKUP, is_in("backupPolicy.status", "ENABLED")),
+        "vault": each(BACKUP_VAULT, present("kmsKeyArn")),
     },
 )
 
@@ -90,16 +76,10 @@ def _plain(stack: Stack, _: Context) -> Iterator[Violation]:
 ACCESS_POINTS = StackRule(
     name="efs-access-points",
     types=(EFS, EFS_ACCESS_POINT, EFS_POLICY),
-    severity=Severity.HIGH,
-    levels=Levels("M/M/M"),
-    checks={
-        "root": Check(
-            "must not be the root of the file system",
-            each(EFS_ACCESS_POINT, not_in("rootDirectory.path", "/", default="/")),
-            ("CKV_AWS_329",),
-        ),
-        "user": Check("must be set", each(EFS_ACCESS_POINT, present("posixUser")), ("CKV_AWS_330",)),
-        "transport": Check("must require TLS", _plain),
+    finds={
+        "root": each(EFS_ACCESS_POINT, not_in("rootDirectory.path", "/", default="/")),
+        "user": each(EFS_ACCESS_POINT, present("posixUser")),
+        "transport": _plain,
     },
 )
 
@@ -131,9 +111,7 @@ def _driver_of(resource: Resource) -> str | None:
 MOUNTS = ResourceRule(
     name="efs-mounts-iam",
     types=(PERSISTENT_VOLUME, STORAGE_CLASS),
-    severity=Severity.HIGH,
-    levels=Levels("M/M/M"),
-    checks={"identity": Check("must contain iam", _without_identity), "transport": Check("must be true", _without_tls)},
+    finds={"identity": _without_identity, "transport": _without_tls},
 )
 
 
@@ -147,9 +125,7 @@ def _no_key(system: Resource, _: Context) -> Iterator[Violation]:
 FSX_ENCRYPTED = ResourceRule(
     name="fsx-encrypted-cmk",
     types=(LUSTRE, OPEN_ZFS, ONTAP),
-    severity=Severity.HIGH,
-    levels=Levels("M/M/M"),
-    checks={"key": Check("must be a customer managed KMS key", _no_key, ("CKV_AWS_190", "CKV_AWS_203", "CKV_AWS_178"))},
+    finds={"key": _no_key},
 )
 
 
@@ -162,8 +138,6 @@ def _linked(stack: Stack, system: Resource) -> bool:
 NO_SCRATCH = StackRule(
     name="fsx-no-scratch-prod",
     types=(LUSTRE, DATA_LINK),
-    severity=Severity.HIGH,
-    levels=Levels("-/A/M"),
     settings={
         "types": setting(
             "deployment types that a file system may have",
@@ -175,15 +149,10 @@ NO_SCRATCH = StackRule(
             "minimum retention of backups of a file system without a linked bucket, in days", 0, 0, 7, minimum=0
         ),
     },
-    checks={
-        "scratch": Check(
-            "must be a deployment type that the environment allows", each(LUSTRE, in_setting("deploymentType", "types"))
-        ),
-        "backups": Check(
-            "must be at least the environment's minimum",
-            each(LUSTRE, at_least("automaticBackupRetentionDays", "backupDays"), unless=_linked),
-        ),
-        "final": Check("must be false", each(LUSTRE, false("skipFinalBackup"), unless=_linked)),
+    finds={
+        "scratch": each(LUSTRE, in_setting("deploymentType", "types")),
+        "backups": each(LUSTRE, at_least("automaticBackupRetentionDays", "backupDays"), unless=_linked),
+        "final": each(LUSTRE, false("skipFinalBackup"), unless=_linked),
     },
 )
 
@@ -198,11 +167,9 @@ def _without_policies(link: Resource, _: Context) -> Iterator[Violation]:
 NO_DELETE = StackRule(
     name="fsx-dra-no-delete",
     types=(DATA_LINK,),
-    severity=Severity.HIGH,
-    levels=Levels("M/M/M"),
-    checks={
-        "delete": Check("must be false", each(DATA_LINK, false("deleteDataInFilesystem"))),
-        "policy": Check("must be set, here or in s3.autoImportPolicy", each(DATA_LINK, _without_policies)),
+    finds={
+        "delete": each(DATA_LINK, false("deleteDataInFilesystem")),
+        "policy": each(DATA_LINK, _without_policies),
     },
 )
 

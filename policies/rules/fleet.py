@@ -4,15 +4,13 @@ from collections.abc import Iterator
 from math import ceil
 from typing import Final
 
-from pulumi_policy import Severity
-
 from policies.checks.pools import facts, gpus_of, node_pools
 from policies.checks.related import network, releases_of
 from policies.evaluation.iam import parsed
 from policies.resources.access import Node
 from policies.resources.resource import Resource, Stack
 from policies.resources.tokens import ADDON, KARPENTER_POOL, MANAGED_POOL, NODE_GROUP, NODE_POOL, RELEASE, SUBNET
-from policies.rule import Check, Context, Levels, StackRule, Violation, setting, violation
+from policies.rule import Context, StackRule, Violation, setting, violation
 from spec.catalog import instances
 from spec.subnets import AWS_RESERVED
 
@@ -98,14 +96,10 @@ def _beyond_interfaces(stack: Stack, _: Context) -> Iterator[Violation]:
 IP_HEADROOM = StackRule(
     name="subnet-ip-headroom",
     types=(SUBNET, ADDON, MANAGED_POOL, KARPENTER_POOL),
-    severity=Severity.MEDIUM,
-    levels=Levels("A/M/M"),
     settings={"spare": setting("addresses per zone that an upgrade of the control plane needs", 5, minimum=0)},
-    checks={
-        "headroom": Check("must have enough addresses for pools at their maximum", _exhausted),
-        "prefixes": Check(
-            "must not exceed the addresses of the interfaces, unless the CNI delegates prefixes", _beyond_interfaces
-        ),
+    finds={
+        "headroom": _exhausted,
+        "prefixes": _beyond_interfaces,
     },
 )
 
@@ -139,12 +133,10 @@ def _unmonitored(stack: Stack, context: Context) -> Iterator[Violation]:
 GPU_NODE_REPAIR = StackRule(
     name="gpu-node-repair",
     types=(NODE_GROUP, NODE_POOL, ADDON, RELEASE),
-    severity=Severity.MEDIUM,
-    levels=Levels("A/M/M"),
-    checks={
-        "group": Check("must be true", _unrepaired),
-        "karpenter": Check("must be true", _karpenter_repair_off),
-        "agent": Check("must be monitored", _unmonitored),
+    finds={
+        "group": _unrepaired,
+        "karpenter": _karpenter_repair_off,
+        "agent": _unmonitored,
     },
 )
 

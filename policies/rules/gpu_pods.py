@@ -2,14 +2,12 @@
 
 from collections.abc import Iterator
 
-from pulumi_policy import Severity
-
 from policies.checks.pods import Pod, of_container, of_pod, pods
 from policies.checks.pools import facts, names
 from policies.resources.access import Node
 from policies.resources.resource import Resource, Stack
 from policies.resources.tokens import KARPENTER_POOL, MANAGED_POOL, WORKLOADS
-from policies.rule import Check, Context, Levels, ResourceRule, StackRule, Violation, violation
+from policies.rule import Context, ResourceRule, StackRule, Violation, violation
 from spec.jobs import claimed_by
 from spec.pools.keys import NVIDIA, POOL
 
@@ -43,12 +41,10 @@ def _sidecar(pod: Pod) -> Node | None:
 REQUEST_EQUALS_LIMIT = ResourceRule(
     name="gpu-request-equals-limit",
     types=WORKLOADS,
-    severity=Severity.MEDIUM,
-    levels=Levels("M/M/M"),
-    checks={
-        "equal": Check("must equal the limit", of_container(_unequal)),
-        "whole": Check("must be a whole number", of_container(_fractional)),
-        "one": Check("must be in the first container only", of_pod(_sidecar)),
+    finds={
+        "equal": of_container(_unequal),
+        "whole": of_container(_fractional),
+        "one": of_pod(_sidecar),
     },
 )
 
@@ -92,12 +88,10 @@ def _unclaimable(stack: Stack, _: Context) -> Iterator[Violation]:
 SCHEDULABLE = StackRule(
     name="gpu-pod-schedulable",
     types=(*WORKLOADS, MANAGED_POOL, KARPENTER_POOL),
-    severity=Severity.MEDIUM,
-    levels=Levels("M/M/M"),
-    checks={
-        "pool": Check("must be a pool of the stack", _unknown_pool),
-        "devices": Check("must not exceed the devices of one node", _too_many),
-        "claims": Check("must not exceed the GPUs that one node gives by claims", _unclaimable),
+    finds={
+        "pool": _unknown_pool,
+        "devices": _too_many,
+        "claims": _unclaimable,
     },
 )
 

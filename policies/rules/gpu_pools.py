@@ -3,8 +3,6 @@
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from pulumi_policy import Severity
-
 from policies.checks.pools import children, facts, gpus_of, label, machines, node_pools, taints
 from policies.evaluation import texts
 from policies.evaluation.iam import parsed
@@ -20,7 +18,7 @@ from policies.resources.tokens import (
     NODE_POOL,
     RELEASE,
 )
-from policies.rule import Check, Context, Levels, ResourceRule, StackRule, Violation, setting, violation
+from policies.rule import Context, ResourceRule, StackRule, Violation, setting, violation
 from spec.catalog import gpus, mig
 from spec.pools.keys import GPU, MIG_CONFIG
 
@@ -37,9 +35,8 @@ def _untainted(pool: Resource, _: Context) -> Iterator[Violation]:
 TAINTED = ResourceRule(
     name="gpu-pool-tainted",
     types=(NODE_GROUP, NODE_POOL),
-    severity=Severity.HIGH,
-    levels=Levels("M/M/M"),
-    checks={"taint": Check(f"must contain {GPU}:NoSchedule", _untainted)},
+    finds={"taint": _untainted},
+    shown={"gpu": GPU},
 )
 
 
@@ -60,12 +57,10 @@ def _too_many(pool: Resource, context: Context) -> Iterator[Violation]:
 BOUNDED = ResourceRule(
     name="gpu-pool-max-bounded",
     types=(NODE_GROUP, NODE_POOL),
-    severity=Severity.HIGH,
-    levels=Levels("M/M/M"),
     settings={"maximumNodes": setting("maximum number of nodes of a GPU pool", 4, 8, 64, minimum=1)},
-    checks={
-        "set": Check("must be set", _no_maximum),
-        "maximum": Check("must be at most the environment's maximum", _too_many),
+    finds={
+        "set": _no_maximum,
+        "maximum": _too_many,
     },
 )
 
@@ -80,9 +75,7 @@ def _idle(group: Resource, context: Context) -> Iterator[Violation]:
 IDLE_ZERO = ResourceRule(
     name="gpu-pool-idle-zero",
     types=(NODE_GROUP,),
-    severity=Severity.MEDIUM,
-    levels=Levels("M/A/-"),
-    checks={"size": Check("must be 0", _idle)},
+    finds={"size": _idle},
 )
 
 
@@ -121,11 +114,9 @@ def _names(stack: Stack, _: Context) -> Iterator[Violation]:
 MIG_FITS = StackRule(
     name="mig-profile-fits",
     types=(MANAGED_POOL, KARPENTER_POOL, NODE_GROUP, NODE_POOL),
-    severity=Severity.HIGH,
-    levels=Levels("M/M/M"),
-    checks={
-        "profiles": Check("must fit on one GPU", _layouts),
-        "layout": Check("must be a layout of the pool's GPU", _names),
+    finds={
+        "profiles": _layouts,
+        "layout": _names,
     },
 )
 
@@ -206,11 +197,9 @@ def _releases(stack: Stack, _: Context) -> Iterator[Violation]:
 TOLERATED = StackRule(
     name="daemonset-tolerates-pools",
     types=(ADDON, RELEASE, MANAGED_POOL, KARPENTER_POOL),
-    severity=Severity.HIGH,
-    levels=Levels("M/M/M"),
-    checks={
-        "addon": Check("must tolerate the taints of the pools", _addons),
-        "release": Check("must tolerate the taints of the pools", _releases),
+    finds={
+        "addon": _addons,
+        "release": _releases,
     },
 )
 
@@ -244,11 +233,9 @@ def _manager(stack: Stack, _: Context) -> Iterator[Violation]:
 MIG_AT_BOOT = StackRule(
     name="mig-before-kubelet",
     types=(MANAGED_POOL, KARPENTER_POOL, LAUNCH_TEMPLATE, NODE_CLASS, RELEASE),
-    severity=Severity.HIGH,
-    levels=Levels("M/M/M"),
-    checks={
-        "nodes": Check("must partition the GPUs of a pool with MIG", _late),
-        "manager": Check("must be false", _manager),
+    finds={
+        "nodes": _late,
+        "manager": _manager,
     },
 )
 

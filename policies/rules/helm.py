@@ -5,14 +5,12 @@ from collections.abc import Iterator
 from fnmatch import fnmatchcase
 from typing import Final
 
-from pulumi_policy import Severity
-
 from policies.checks.pods import exempt, node_software
 from policies.checks.questions import both, false, true
 from policies.resources.access import Node
 from policies.resources.resource import Resource
 from policies.resources.tokens import RELEASE
-from policies.rule import Check, Context, Levels, ResourceRule, Violation, setting, violation
+from policies.rule import Context, ResourceRule, Violation, setting, violation
 from spec.catalog.credentials import credentials
 from spec.catalog.software import CHARTS
 
@@ -52,20 +50,14 @@ def _rewritten(release: Resource, _: Context) -> Iterator[Violation]:
 PINNED = ResourceRule(
     name="helm-pinned",
     types=(RELEASE,),
-    severity=Severity.HIGH,
-    levels=Levels("M/M/M"),
     settings={
         "repositories": setting("globs of allowed chart repositories and directories", [*_REPOSITORIES, _DIRECTORY])
     },
-    checks={
-        "version": Check("must be an exact version", _floating),
-        "repository": Check("must be an allowed repository", _other_repository),
-        "devel": Check("must be false: it stands for the range >0.0.0-0", false("devel")),
-        "postrender": Check(
-            "must not be set: the command runs with the credentials of the deployment",
-            _rewritten,
-            fix="Set values of the chart.",
-        ),
+    finds={
+        "version": _floating,
+        "repository": _other_repository,
+        "devel": false("devel"),
+        "postrender": _rewritten,
     },
 )
 
@@ -79,12 +71,10 @@ def _timeout(release: Resource, context: Context) -> Iterator[Violation]:
 ATOMIC = ResourceRule(
     name="helm-atomic",
     types=(RELEASE,),
-    severity=Severity.MEDIUM,
-    levels=Levels("M/M/M"),
     settings={"maximumSeconds": setting("maximum timeout of a release, in seconds", 1800, minimum=1)},
-    checks={
-        "whole": Check("must be true", both(true("atomic"), true("cleanupOnFail"))),
-        "timeout": Check("must be set, and at most the rule's setting", _timeout),
+    finds={
+        "whole": both(true("atomic"), true("cleanupOnFail")),
+        "timeout": _timeout,
     },
 )
 
@@ -159,16 +149,14 @@ def _objects(release: Resource, _: Context) -> Iterator[Violation]:
 HARDENED = ResourceRule(
     name="helm-values-hardened",
     types=(RELEASE,),
-    severity=Severity.HIGH,
-    levels=Levels("A/M/M"),
     settings=node_software(),
-    checks={
-        "isolated": Check("must be false", _host_access),
-        "user": Check("must not be 0", _as_root),
-        "memory": Check("must limit memory", _unbounded),
-        "image": Check("must be a fixed version", _floating_image),
-        "secret": Check("must be in a Secret", _plain_secret, ("KSV-0109",)),
-        "objects": Check("must be no object and no rule of a role", _objects),
+    finds={
+        "isolated": _host_access,
+        "user": _as_root,
+        "memory": _unbounded,
+        "image": _floating_image,
+        "secret": _plain_secret,
+        "objects": _objects,
     },
 )
 

@@ -4,8 +4,6 @@ import re
 from collections.abc import Callable, Iterator
 from typing import Final
 
-from pulumi_policy import Severity
-
 from policies.evaluation.iam import (
     CREDENTIALS,
     ESCALATION,
@@ -36,7 +34,7 @@ from policies.resources.tokens import (
     USER_ATTACHMENT,
     USER_POLICY,
 )
-from policies.rule import Check, Context, Levels, ResourceRule, Violation, setting, violation
+from policies.rule import Context, ResourceRule, Violation, setting, violation
 
 _DOCUMENTS: Final = (ROLE_POLICY, POLICY, GROUP_POLICY, USER_POLICY, ROLE)
 _ATTACHMENTS: Final = (ROLE_ATTACHMENT, POLICY_ATTACHMENT, USER_ATTACHMENT)
@@ -99,14 +97,12 @@ def _iam_user(resource: Resource, _: Context) -> Iterator[Violation]:
 NO_ADMIN = ResourceRule(
     name="iam-no-admin",
     types=(*_DOCUMENTS, *_ATTACHMENTS, USER, ACCESS_KEY),
-    severity=Severity.CRITICAL,
-    levels=Levels("M/M/M"),
     settings={"managed": setting("policies of AWS that may be attached, by path and name", _MANAGED)},
-    checks={
-        "actions": Check("must name its actions", _all_actions, ("CKV_AWS_62", "CKV_AWS_63", "CKV2_AWS_40")),
-        "s3": Check("must name buckets or actions", _all_of_s3, ("AVD-AWS-0345",)),
-        "managed": Check("must be a policy of AWS that somebody read", _unread, ("CKV_AWS_274", "CKV2_AWS_56")),
-        "people": Check("must not be in the stack", _iam_user, ("CKV_AWS_40", "CKV_AWS_273", "AVD-AWS-0143")),
+    finds={
+        "actions": _all_actions,
+        "s3": _all_of_s3,
+        "managed": _unread,
+        "people": _iam_user,
     },
 )
 
@@ -164,45 +160,19 @@ def _passes_any_role(resource: Resource, _: Context) -> Iterator[Violation]:
 SCOPED_WRITES = ResourceRule(
     name="iam-scoped-writes",
     types=_DOCUMENTS,
-    severity=Severity.HIGH,
-    levels=Levels("M/M/M"),
-    checks={
-        "writes": Check(
-            "must name the resources that it changes", _on_everything(_writes), ("CKV_AWS_290", "CKV_AWS_355")
+    finds={
+        "writes": _on_everything(_writes),
+        "permissions": _on_everything(
+            lambda action: (
+                among(action, PERMISSIONS) and not among(action, ESCALATION) and not among(action, CREDENTIALS)
+            )
         ),
-        "permissions": Check(
-            "must name the resources whose permissions it manages",
-            _on_everything(
-                lambda action: (
-                    among(action, PERMISSIONS) and not among(action, ESCALATION) and not among(action, CREDENTIALS)
-                )
-            ),
-            ("CKV_AWS_289", "CKV_AWS_355"),
-        ),
-        "exfiltration": Check(
-            "must name the data that it reads",
-            _on_everything(lambda action: among(action, EXFILTRATION)),
-            ("CKV_AWS_288", "CKV_AWS_355"),
-        ),
-        "credentials": Check(
-            "must name the resources whose credentials it gets",
-            _on_everything(lambda action: among(action, CREDENTIALS) and not among(action, ESCALATION)),
-            ("CKV_AWS_287", "CKV_AWS_355"),
-        ),
-        "escalation": Check(
-            "must not allow privilege escalation",
-            _on_everything(lambda action: among(action, ESCALATION)),
-            ("CKV_AWS_286", "CKV_AWS_289", "CKV_AWS_355"),
-        ),
-        "reads": Check(
-            "must name the resources that it reads, where AWS supports that",
-            _on_everything(lambda action: among(action, RESTRICTABLE) and reads(action)),
-            ("CKV_AWS_355",),
-        ),
-        "identities": Check("must name the roles, users and policies that it changes or becomes", _any_identity),
-        "pass-role": Check(
-            "must limit the services to which a role may be passed", _passes_any_role, ("AVD-AWS-0342",)
-        ),
+        "exfiltration": _on_everything(lambda action: among(action, EXFILTRATION)),
+        "credentials": _on_everything(lambda action: among(action, CREDENTIALS) and not among(action, ESCALATION)),
+        "escalation": _on_everything(lambda action: among(action, ESCALATION)),
+        "reads": _on_everything(lambda action: among(action, RESTRICTABLE) and reads(action)),
+        "identities": _any_identity,
+        "pass-role": _passes_any_role,
     },
 )
 
@@ -289,17 +259,13 @@ def _any_pod(role: Resource, _: Context) -> Iterator[Violation]:
 TRUST_SCOPED = ResourceRule(
     name="iam-trust-scoped",
     types=(ROLE,),
-    severity=Severity.CRITICAL,
-    levels=Levels("M/M/M"),
-    checks={
-        "anybody": Check("must name its principals", _any_principal, ("CKV_AWS_60",)),
-        "account": Check("must name principals, or limit an account by a condition", _whole_account, ("CKV_AWS_61",)),
-        "service-account": Check("must pin subject and audience", _any_service_account),
-        "repository": Check(
-            "must pin one repository, and in it one environment or branch", _any_repository, ("CKV_AWS_393",)
-        ),
-        "issuer": Check("must pin the audience or the subject of each issuer", _any_issuer),
-        "pod-identity": Check("must pin cluster, namespace and service account", _any_pod),
+    finds={
+        "anybody": _any_principal,
+        "account": _whole_account,
+        "service-account": _any_service_account,
+        "repository": _any_repository,
+        "issuer": _any_issuer,
+        "pod-identity": _any_pod,
     },
 )
 

@@ -3,14 +3,12 @@
 from collections.abc import Iterator
 from typing import Final
 
-from pulumi_policy import Severity
-
 from policies.checks.pods import Pod, of_pod, pods
 from policies.checks.questions import at_most, present
 from policies.resources.access import Node
 from policies.resources.resource import Resource
 from policies.resources.tokens import JOB, JOBS, MPI_JOB, PYTORCH_JOB, RAY, RAY_JOB
-from policies.rule import Check, Context, Levels, ResourceRule, Violation, setting, violation
+from policies.rule import Context, ResourceRule, Violation, setting, violation
 from spec.jobs import DAY, LONGEST, PRIORITY, QUEUE, SPOT_NOTICE_SECONDS
 from spec.pools import keys
 
@@ -42,11 +40,9 @@ def _without_priority(job: Resource, _: Context) -> Iterator[Violation]:
 QUEUED = ResourceRule(
     name="job-queue-and-priority",
     types=(*JOBS, *RAY),
-    severity=Severity.MEDIUM,
-    levels=Levels("A/M/M"),
-    checks={
-        "queue": Check("must name a LocalQueue", _unqueued),
-        "priority": Check("must name a priority", _without_priority),
+    finds={
+        "queue": _unqueued,
+        "priority": _without_priority,
     },
 )
 
@@ -54,17 +50,12 @@ QUEUED = ResourceRule(
 BOUNDED = ResourceRule(
     name="job-bounded",
     types=(JOB, PYTORCH_JOB, MPI_JOB, RAY_JOB),
-    severity=Severity.LOW,
-    levels=Levels("A/M/M"),
     settings={"maximumSeconds": setting("maximum duration of a job, in seconds", 7 * DAY, 7 * DAY, LONGEST, minimum=1)},
-    checks={
-        "cleared": Check("must be set", present("spec.ttlSecondsAfterFinished", *_OF_BATCH)),
-        "deadline": Check("must be set", present("spec.activeDeadlineSeconds", *_OF_BATCH)),
-        "retries": Check("must be set", present("spec.backoffLimit", *_OF_BATCH)),
-        "longest": Check(
-            "must be at most the environment's maximum",
-            at_most("spec.activeDeadlineSeconds", "maximumSeconds", *_OF_BATCH),
-        ),
+    finds={
+        "cleared": present("spec.ttlSecondsAfterFinished", *_OF_BATCH),
+        "deadline": present("spec.activeDeadlineSeconds", *_OF_BATCH),
+        "retries": present("spec.backoffLimit", *_OF_BATCH),
+        "longest": at_most("spec.activeDeadlineSeconds", "maximumSeconds", *_OF_BATCH),
     },
 )
 
@@ -89,12 +80,11 @@ def _slow(pod: Pod) -> Node | None:
 SPOT_CHECKPOINTS = ResourceRule(
     name="spot-job-checkpoints",
     types=JOBS,
-    severity=Severity.MEDIUM,
-    levels=Levels("A/M/M"),
-    checks={
-        "volume": Check("must contain a PersistentVolumeClaim for checkpoints", of_pod(_without_claim)),
-        "grace": Check(f"must be at most {SPOT_NOTICE_SECONDS} seconds", of_pod(_slow)),
+    finds={
+        "volume": of_pod(_without_claim),
+        "grace": of_pod(_slow),
     },
+    shown={"seconds": SPOT_NOTICE_SECONDS},
 )
 
 RULES = (QUEUED, BOUNDED, SPOT_CHECKPOINTS)

@@ -3,14 +3,13 @@
 from collections.abc import Iterator
 
 import yaml
-from pulumi_policy import Severity
 
 from policies.checks.pools import facts, names
 from policies.checks.related import releases_of
 from policies.resources.access import Node, WrongTypeError, plain
 from policies.resources.resource import Resource, Stack
 from policies.resources.tokens import CLUSTER_QUEUE, KARPENTER_POOL, MANAGED_POOL, RELEASE, RESOURCE_FLAVOR
-from policies.rule import Check, Context, Levels, ResourceRule, StackRule, Violation, violation
+from policies.rule import Context, ResourceRule, StackRule, Violation, violation
 from spec import strict_yaml
 from spec.pools.keys import NVIDIA, POOL
 
@@ -46,11 +45,9 @@ def _without_flavor(stack: Stack, _: Context) -> Iterator[Violation]:
 FLAVOR_HAS_POOL = StackRule(
     name="kueue-flavor-has-pool",
     types=(RESOURCE_FLAVOR, MANAGED_POOL, KARPENTER_POOL),
-    severity=Severity.HIGH,
-    levels=Levels("M/M/M"),
-    checks={
-        "pool": Check("must be a pool of the stack", _without_pool),
-        "flavor": Check("must have a ResourceFlavor", _without_flavor),
+    finds={
+        "pool": _without_pool,
+        "flavor": _without_flavor,
     },
 )
 
@@ -88,9 +85,7 @@ def _over_quota(stack: Stack, _: Context) -> Iterator[Violation]:
 QUOTA_FITS = StackRule(
     name="kueue-quota-fits-pool",
     types=(CLUSTER_QUEUE, MANAGED_POOL, KARPENTER_POOL),
-    severity=Severity.HIGH,
-    levels=Levels("M/M/M"),
-    checks={"sum": Check("must not exceed the pool's maximum", _over_quota)},
+    finds={"sum": _over_quota},
 )
 
 
@@ -119,12 +114,10 @@ def _without_reclaim(queue: Resource, _: Context) -> Iterator[Violation]:
 LIMITS_SANE = ResourceRule(
     name="kueue-limits-sane",
     types=(CLUSTER_QUEUE,),
-    severity=Severity.MEDIUM,
-    levels=Levels("M/M/M"),
-    checks={
-        "lending": Check("must be at most nominalQuota", _lends_too_much),
-        "cohort": Check("must be set only in a cohort", _without_cohort),
-        "reclaim": Check("must not be Never", _without_reclaim),
+    finds={
+        "lending": _lends_too_much,
+        "cohort": _without_cohort,
+        "reclaim": _without_reclaim,
     },
 )
 
@@ -151,9 +144,7 @@ def _without_wait(stack: Stack, _: Context) -> Iterator[Violation]:
 GANG_SAFE = StackRule(
     name="kueue-gang-safe",
     types=(RELEASE,),
-    severity=Severity.MEDIUM,
-    levels=Levels("A/M/M"),
-    checks={"wait": Check("must be set", _without_wait)},
+    finds={"wait": _without_wait},
 )
 
 

@@ -3,12 +3,10 @@
 from collections.abc import Iterator
 from typing import Any, Final
 
-from pulumi_policy import Severity
-
 from policies.checks.questions import companions, each, is_in, true
 from policies.resources.resource import Resource, Stack
 from policies.resources.tokens import LISTENER, LOAD_BALANCER, TARGET_GROUP, WEB_ACL_ASSOCIATION
-from policies.rule import Check, Context, Levels, StackRule, Violation, setting, violation
+from policies.rule import Context, StackRule, Violation, setting, violation
 
 _MODERN: Final = ("ELBSecurityPolicy-TLS13-", "ELBSecurityPolicy-FS-1-2-", "ELBSecurityPolicy-TLS-1-2-")
 """Prefixes of the names of policies without TLS below 1.2 (ELB User Guide, "Security policies"; read 2026-11)."""
@@ -80,43 +78,25 @@ def _unfiltered(stack: Stack, _: Context) -> Iterator[Violation]:
 LB_TLS_INTERNAL = StackRule(
     name="lb-tls-internal",
     types=(LOAD_BALANCER, LISTENER, TARGET_GROUP, WEB_ACL_ASSOCIATION),
-    severity=Severity.HIGH,
-    levels=Levels("A/M/M"),
     settings={"public": setting("logical names of load balancers that may be public", [])},
-    checks={
-        "internal": Check("must be true, or the load balancer must be listed", each(LOAD_BALANCER, _public)),
-        "logs": Check("must be true", each(LOAD_BALANCER, true("accessLogs.enabled")), ("CKV_AWS_91",)),
-        "headers": Check(
-            "must be true", _of_kind(_APPLICATION, "dropInvalidHeaderFields", True), ("CKV_AWS_131", "AVD-AWS-0052")
-        ),
-        "desync": Check(
-            "must be defensive or strictest",
-            _of_kind(_APPLICATION, "desyncMitigationMode", "defensive", "strictest", default="defensive"),
-            ("CKV_AWS_328",),
-        ),
-        "protection": Check("must be true", each(LOAD_BALANCER, true("enableDeletionProtection")), ("CKV_AWS_150",)),
-        "zones": Check("must be true", _of_kind("network", "enableCrossZoneLoadBalancing", True), ("CKV_AWS_152",)),
-        "plain": Check(
-            "must be HTTPS or TLS, or redirect to it",
-            each(LISTENER, _unencrypted),
-            ("CKV_AWS_2", "CKV_AWS_103", "CKV2_AWS_20", "AVD-AWS-0054"),
-        ),
-        "plain-targets": Check("must be HTTPS, or behind a listener with TLS", _plain_targets, ("CKV_AWS_378",)),
-        "tls": Check(
-            "must be a policy without TLS below 1.2",
-            each(LISTENER, _old_tls),
-            ("CKV_AWS_103", "CKV2_AWS_74", "AVD-AWS-0047", "CIS-5.4.5"),
-        ),
-        "health": Check("must be set and enabled", each(TARGET_GROUP, _unchecked), ("CKV_AWS_261",)),
+    finds={
+        "internal": each(LOAD_BALANCER, _public),
+        "logs": each(LOAD_BALANCER, true("accessLogs.enabled")),
+        "headers": _of_kind(_APPLICATION, "dropInvalidHeaderFields", True),
+        "desync": _of_kind(_APPLICATION, "desyncMitigationMode", "defensive", "strictest", default="defensive"),
+        "protection": each(LOAD_BALANCER, true("enableDeletionProtection")),
+        "zones": _of_kind("network", "enableCrossZoneLoadBalancing", True),
+        "plain": each(LISTENER, _unencrypted),
+        "plain-targets": _plain_targets,
+        "tls": each(LISTENER, _old_tls),
+        "health": each(TARGET_GROUP, _unchecked),
     },
 )
 
 LB_PUBLIC_FILTERED = StackRule(
     name="lb-public-filtered",
     types=(LOAD_BALANCER, WEB_ACL_ASSOCIATION),
-    severity=Severity.MEDIUM,
-    levels=Levels("A/A/M"),
-    checks={"filtered": Check("must have a web ACL", _unfiltered, ("CKV2_AWS_28", "AVD-AWS-0053"))},
+    finds={"filtered": _unfiltered},
 )
 
 RULES = (LB_TLS_INTERNAL, LB_PUBLIC_FILTERED)

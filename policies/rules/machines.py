@@ -4,13 +4,11 @@ from collections.abc import Callable, Iterator
 from math import inf
 from typing import Final
 
-from pulumi_policy import Severity
-
 from policies.checks.questions import at_most, is_in
 from policies.resources.access import Node
 from policies.resources.resource import Resource
 from policies.resources.tokens import INSTANCE, LAUNCH_CONFIGURATION, LAUNCH_TEMPLATE, NODE_CLASS, VOLUME
-from policies.rule import Check, Context, Levels, ResourceRule, Violation, setting, violation
+from policies.rule import Context, ResourceRule, Violation, setting, violation
 
 _TEMPLATES: Final = (LAUNCH_TEMPLATE, NODE_CLASS)
 _SINGLE: Final = (INSTANCE, LAUNCH_CONFIGURATION)
@@ -29,25 +27,15 @@ def _option(key: str) -> Callable[[Resource], Node]:
 IMDSV2 = ResourceRule(
     name="node-imdsv2-required",
     types=_TYPES,
-    severity=Severity.HIGH,
-    levels=Levels("M/M/M"),
-    checks={
-        "tokens": Check("must be 'required'", is_in(_option("httpTokens"), "required"), ("CKV_AWS_79", "AVD-AWS-0130"))
-    },
+    finds={"tokens": is_in(_option("httpTokens"), "required")},
 )
 
 
 HOP_LIMIT = ResourceRule(
     name="node-imds-hop-limit",
     types=_TYPES,
-    severity=Severity.MEDIUM,
-    levels=Levels("A/M/M"),
     settings={"maximumHops": setting("maximum hops of a response of the metadata service", 1, minimum=1, maximum=64)},
-    checks={
-        "hops": Check(
-            "must be 1", at_most(_option("httpPutResponseHopLimit"), "maximumHops", default=inf), ("CKV_AWS_341",)
-        )
-    },
+    finds={"hops": at_most(_option("httpPutResponseHopLimit"), "maximumHops", default=inf)},
 )
 
 
@@ -69,11 +57,9 @@ def _bare(machine: Resource, _: Context) -> Iterator[Violation]:
 NO_PUBLIC_IP = ResourceRule(
     name="node-no-public-ip",
     types=_TYPES,
-    severity=Severity.HIGH,
-    levels=Levels("M/M/M"),
-    checks={
-        "address": Check("must be false", _public_address, ("CKV_AWS_88", "CIS-5.4.3")),
-        "pool": Check("must belong to a pool", _bare, ("CKV_AWS_126", "CKV_AWS_135", "CKV2_AWS_41")),
+    finds={
+        "address": _public_address,
+        "pool": _bare,
     },
 )
 
@@ -118,13 +104,11 @@ def _old_disk(machine: Resource, _: Context) -> Iterator[Violation]:
 EBS_ENCRYPTED = ResourceRule(
     name="node-ebs-encrypted-cmk",
     types=(*_TYPES, VOLUME),
-    severity=Severity.HIGH,
-    levels=Levels("M/M/M"),
-    checks={
-        "mapped": Check("must describe the root volume", _no_disk, ("CKV_AWS_8",)),
-        "encrypted": Check("must be true", _plain_disk, ("CKV_AWS_3", "CKV_AWS_8", "CKV2_AWS_2", "AVD-AWS-0026")),
-        "key": Check("must be a KMS key", _aws_key, ("CKV_AWS_189", "AVD-AWS-0027")),
-        "type": Check("must be 'gp3'", _old_disk),
+    finds={
+        "mapped": _no_disk,
+        "encrypted": _plain_disk,
+        "key": _aws_key,
+        "type": _old_disk,
     },
 )
 

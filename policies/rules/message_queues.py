@@ -3,12 +3,10 @@
 from collections.abc import Iterator
 from typing import Final
 
-from pulumi_policy import Severity
-
 from policies.evaluation.iam import Statement, limits_the_caller, statements
 from policies.resources.resource import Resource
 from policies.resources.tokens import QUEUE, QUEUE_POLICY, TOPIC, TOPIC_POLICY
-from policies.rule import Check, Context, Levels, ResourceRule, Violation, violation
+from policies.rule import Context, ResourceRule, Violation, violation
 
 _ENCRYPTED_TYPES: Final = (QUEUE, TOPIC)
 
@@ -59,18 +57,12 @@ def _other_accounts(policy: Resource, _: Context) -> Iterator[Violation]:
 QUEUES_ENCRYPTED = ResourceRule(
     name="queues-encrypted",
     types=(QUEUE, QUEUE_POLICY, TOPIC, TOPIC_POLICY),
-    severity=Severity.HIGH,
-    levels=Levels("M/M/M"),
-    checks={
-        "encrypted": Check(
-            "must be set, or SQS-managed encryption must stay on",
-            _plain,
-            ("CKV_AWS_26", "CKV_AWS_27", "AVD-AWS-0095", "AVD-AWS-0096"),
-        ),
-        "key": Check("must be a customer managed KMS key", _aws_key, ("CKV2_AWS_73", "AVD-AWS-0135", "AVD-AWS-0136")),
-        "actions": Check("must name the actions that it allows", _all_actions, ("CKV_AWS_72", "AVD-AWS-0097")),
-        "principal": Check("must name its principals", _any_principal, ("CKV_AWS_168", "CKV_AWS_169", "CKV_AWS_387")),
-        "account": Check("must name only principals of the topic's account", _other_accounts, ("CKV_AWS_385",)),
+    finds={
+        "encrypted": _plain,
+        "key": _aws_key,
+        "actions": _all_actions,
+        "principal": _any_principal,
+        "account": _other_accounts,
     },
 )
 

@@ -4,14 +4,12 @@ import json
 from collections.abc import Iterator
 from typing import Any, Final
 
-from pulumi_policy import Severity
-
 from policies.checks.promql import counted_twice
 from policies.checks.related import releases_of
 from policies.resources.access import Node
 from policies.resources.resource import Resource, Stack
 from policies.resources.tokens import CONFIG_MAP, PROMETHEUS_RULE, RELEASE
-from policies.rule import Check, Context, Levels, ResourceRule, StackRule, Violation, violation
+from policies.rule import Context, ResourceRule, StackRule, Violation, violation
 
 DASHBOARD: Final = "grafana_dashboard"
 """Label of a ConfigMap with dashboards (chart kube-prometheus-stack 88.5.3, grafana.sidecar.dashboards.label)."""
@@ -57,11 +55,9 @@ def _twice(at: Node, expression: str | None) -> Iterator[Violation]:
 GAUGE_ONCE = ResourceRule(
     name="gauge-once",
     types=(PROMETHEUS_RULE, CONFIG_MAP),
-    severity=Severity.MEDIUM,
-    levels=Levels("A/M/M"),
-    checks={
-        "rule": Check("must not add the copies of a gauge", _of_rules),
-        "dashboard": Check("must not add the copies of a gauge in its queries", _of_dashboards),
+    finds={
+        "rule": _of_rules,
+        "dashboard": _of_dashboards,
     },
 )
 
@@ -86,9 +82,7 @@ def _silent(stack: Stack, _: Context) -> Iterator[Violation]:
 ALERTS_KEPT = StackRule(
     name="alerts-kept",
     types=(PROMETHEUS_RULE, RELEASE),
-    severity=Severity.HIGH,
-    levels=Levels("A/M/M"),
-    checks={"filled": Check("must have rules", _empty), "alerts": Check("must have alerts", _silent)},
+    finds={"filled": _empty, "alerts": _silent},
 )
 
 RULES: Final = (GAUGE_ONCE, ALERTS_KEPT)

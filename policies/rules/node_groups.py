@@ -4,8 +4,6 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from pulumi_policy import Severity
-
 from policies.checks.questions import at_most, false, unless_set
 from policies.evaluation.iam import Statement, reads, statements
 from policies.resources.access import texts, unknowns
@@ -18,7 +16,7 @@ from policies.resources.tokens import (
     ROLE_ATTACHMENT,
     ROLE_POLICY,
 )
-from policies.rule import Check, Context, Levels, ResourceRule, StackRule, Violation, setting, violation
+from policies.rule import Context, ResourceRule, StackRule, Violation, setting, violation
 
 
 def _unbounded(group: Resource, _: Context) -> Iterator[Violation]:
@@ -30,21 +28,16 @@ def _unbounded(group: Resource, _: Context) -> Iterator[Violation]:
 SAFE_UPDATE = ResourceRule(
     name="nodegroup-safe-update",
     types=(NODE_GROUP,),
-    severity=Severity.MEDIUM,
-    levels=Levels("A/M/M"),
     settings={
         "maximumPercent": setting(
             "percent of a group's nodes that may be unavailable at once", 100, 50, 34, minimum=1, maximum=100
         ),
         "allowForce": setting("whether an update may ignore PodDisruptionBudgets", True, False, False),
     },
-    checks={
-        "bound": Check("must have maxUnavailable or maxUnavailablePercentage", _unbounded),
-        "share": Check(
-            "must be at most the environment's maximum",
-            at_most("updateConfig.maxUnavailablePercentage", "maximumPercent"),
-        ),
-        "force": Check("must be false", unless_set("allowForce", false("forceUpdateVersion"))),
+    finds={
+        "bound": _unbounded,
+        "share": at_most("updateConfig.maxUnavailablePercentage", "maximumPercent"),
+        "force": unless_set("allowForce", false("forceUpdateVersion")),
     },
 )
 
@@ -61,9 +54,7 @@ def _fixed_name(group: Resource, _: Context) -> Iterator[Violation]:
 AUTONAME = ResourceRule(
     name="nodegroup-autoname",
     types=(NODE_GROUP,),
-    severity=Severity.MEDIUM,
-    levels=Levels("A/M/M"),
-    checks={"name": Check("must be left to auto-naming", _fixed_name)},
+    finds={"name": _fixed_name},
 )
 _IGNORED: Final = {"scalingConfig.desiredSize", "scalingConfig"}
 
@@ -78,9 +69,7 @@ def _desired_size_reset(group: Resource, _: Context) -> Iterator[Violation]:
 DESIRED_IGNORED = ResourceRule(
     name="nodegroup-desired-ignored",
     types=(NODE_GROUP,),
-    severity=Severity.HIGH,
-    levels=Levels("A/M/M"),
-    checks={"desired": Check("must contain scalingConfig.desiredSize", _desired_size_reset)},
+    finds={"desired": _desired_size_reset},
 )
 
 
@@ -100,12 +89,10 @@ def _untagged(group: Resource, context: Context) -> Iterator[Violation]:
 ASG_TAGS = ResourceRule(
     name="asg-launch-template-tags",
     types=(AUTO_SCALING_GROUP,),
-    severity=Severity.LOW,
-    levels=Levels("A/A/M"),
     settings={"tags": setting("tags that its instances must have", ["owner", "environment"])},
-    checks={
-        "template": Check("must be set", _configured, ("CKV_AWS_315",)),
-        "tags": Check("must propagate owner and environment", _untagged, ("CKV_AWS_153",)),
+    finds={
+        "template": _configured,
+        "tags": _untagged,
     },
 )
 
@@ -150,8 +137,6 @@ def _where(statement: Statement, stack: Stack) -> str:
 NODE_ROLE_MINIMAL = StackRule(
     name="node-role-minimal",
     types=(ROLE, ROLE_POLICY, ROLE_ATTACHMENT),
-    severity=Severity.HIGH,
-    levels=Levels("M/M/M"),
     settings={
         "policies": setting(
             "AWS managed policies that a node role may have",
@@ -164,9 +149,9 @@ NODE_ROLE_MINIMAL = StackRule(
             ],
         )
     },
-    checks={
-        "attached": Check("must be one of the policies that nodes need", _attached, ("CIS-5.1.3",)),
-        "written": Check("must only allow reads", _written),
+    finds={
+        "attached": _attached,
+        "written": _written,
     },
 )
 

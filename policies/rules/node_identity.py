@@ -3,13 +3,11 @@
 from collections.abc import Iterator
 from typing import Final
 
-from pulumi_policy import Severity
-
 from policies.evaluation.iam import Statement, listed, statements
 from policies.resources.access import Node
 from policies.resources.resource import Resource, Stack
 from policies.resources.tokens import LAUNCH_TEMPLATE, NODE_CLASS, NODE_GROUP, NODE_POOL, POLICY, ROLE_POLICY
-from policies.rule import Check, Context, Levels, StackRule, Violation, violation
+from policies.rule import Context, StackRule, Violation, violation
 from spec.catalog.instance_tags import carried
 
 _CONDITIONS: Final = ("aws:resourcetag/", "ec2:resourcetag/")
@@ -65,9 +63,7 @@ def _violation(policy: Resource, key: str) -> Violation:
 INSTANCE_TAGS = StackRule(
     name="identity-instance-tags",
     types=(ROLE_POLICY, POLICY, NODE_GROUP, NODE_POOL, NODE_CLASS, LAUNCH_TEMPLATE),
-    severity=Severity.MEDIUM,
-    levels=Levels("A/M/M"),
-    checks={"tags": Check("must require only tags of instances", _absent)},
+    finds={"tags": _absent},
 )
 
 RULES = (INSTANCE_TAGS,)

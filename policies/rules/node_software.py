@@ -4,14 +4,12 @@ import re
 from collections.abc import Iterator
 from typing import Any, Final
 
-from pulumi_policy import Severity
-
 from policies.checks.pools import gpus_of
 from policies.evaluation import texts
 from policies.resources.access import Node
 from policies.resources.resource import Resource
 from policies.resources.tokens import INSTANCE, LAUNCH_CONFIGURATION, LAUNCH_TEMPLATE, NODE_CLASS, NODE_GROUP, NODE_POOL
-from policies.rule import Check, Context, Levels, ResourceRule, Violation, setting, violation
+from policies.rule import Context, ResourceRule, Violation, setting, violation
 from spec.catalog.credentials import credentials
 
 
@@ -24,9 +22,7 @@ def _ssh_access(machine: Resource, _: Context) -> Iterator[Violation]:
 NO_SSH = ResourceRule(
     name="node-no-ssh",
     types=(NODE_GROUP, LAUNCH_TEMPLATE),
-    severity=Severity.HIGH,
-    levels=Levels("A/M/M"),
-    checks={"key": Check("must not be set", _ssh_access, ("CKV_AWS_100",))},
+    finds={"key": _ssh_access},
 )
 
 
@@ -92,14 +88,10 @@ def _fetched(machine: Resource, _: Context) -> Iterator[Violation]:
 USER_DATA = ResourceRule(
     name="node-userdata-clean",
     types=(LAUNCH_TEMPLATE, NODE_CLASS, INSTANCE, LAUNCH_CONFIGURATION),
-    severity=Severity.CRITICAL,
-    levels=Levels("M/M/M"),
-    checks={
-        "credentials": Check("must not contain a credential", _credentials, ("CKV_AWS_46", "AVD-AWS-0129")),
-        "fetched": Check("must not run what it fetches: the server decides what every new node does", _fetched),
-        "kubelet": Check(
-            "must not weaken the kubelet", _weakened, tuple(f"CIS-3.2.{number}" for number in range(1, 10))
-        ),
+    finds={
+        "credentials": _credentials,
+        "fetched": _fetched,
+        "kubelet": _weakened,
     },
 )
 
@@ -142,8 +134,6 @@ def _without_driver(machine: Resource, _: Context) -> Iterator[Violation]:
 AMI_PINNED = ResourceRule(
     name="node-ami-pinned",
     types=(NODE_GROUP, NODE_CLASS),
-    severity=Severity.MEDIUM,
-    levels=Levels("A/A/M"),
     settings={
         "pinned": setting("whether images must be pinned", False, False, True),
         "owners": setting(
@@ -151,11 +141,11 @@ AMI_PINNED = ResourceRule(
             ["amazon", "self"],
         ),
     },
-    checks={
-        "pinned": Check("must name one release", _floating),
-        "owner": Check("must name a listed account that owns the image", _unknown_owners, ("AVD-AWS-0344",)),
-        "supported": Check("must not be Amazon Linux 2, which EKS stopped releasing on 2025-11-26", _ended),
-        "driver": Check("must be an accelerated image", _without_driver),
+    finds={
+        "pinned": _floating,
+        "owner": _unknown_owners,
+        "supported": _ended,
+        "driver": _without_driver,
     },
 )
 
@@ -177,9 +167,7 @@ def _closes(budget: Node) -> bool:
 DRIFT_WINDOW = ResourceRule(
     name="karpenter-drift-window",
     types=(NODE_POOL,),
-    severity=Severity.MEDIUM,
-    levels=Levels("A/A/M"),
-    checks={"window": Check('must have one with nodes "0" and a schedule for Drifted', _any_time)},
+    finds={"window": _any_time},
 )
 
 RULES = (NO_SSH, USER_DATA, AMI_PINNED, DRIFT_WINDOW)

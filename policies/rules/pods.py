@@ -3,14 +3,12 @@
 from collections.abc import Iterator
 from typing import Any, Final
 
-from pulumi_policy import Severity
-
 from policies.checks.images import REFERENCE, images, place, trusted
 from policies.checks.pods import Pod, exempt, node_software, of_container, of_pod, pods
 from policies.resources.access import Node
 from policies.resources.resource import Resource
 from policies.resources.tokens import COMPLETE, SECRET, SERVICE_ACCOUNT, SERVING_RUNTIME, TRAINING_RUNTIME, WORKLOADS
-from policies.rule import Check, Context, Levels, ResourceRule, Violation, setting, violation
+from policies.rule import Context, ResourceRule, Violation, setting, violation
 from spec.catalog.software import IMAGES
 
 _CAPABILITIES: Final = (
@@ -73,33 +71,21 @@ def _selinux(pod: Pod, container: Node) -> Node | None:
 POD_ISOLATED = ResourceRule(
     name="pod-isolated",
     types=WORKLOADS,
-    severity=Severity.CRITICAL,
-    levels=Levels("M/M/M"),
     settings=node_software(),
-    checks={
-        "privileged": Check(
-            "must be false",
-            of_container(lambda _, container: _is_true(container["securityContext"]["privileged"]), steps=True),
-            ("CKV_K8S_16", "KSV-0017", "CIS-4.2.1"),
+    finds={
+        "privileged": of_container(
+            lambda _, container: _is_true(container["securityContext"]["privileged"]), steps=True
         ),
-        "host-pid": Check("must be false", _host("hostPID"), ("CKV_K8S_17", "KSV-0010", "CIS-4.2.2")),
-        "host-ipc": Check("must be false", _host("hostIPC"), ("CKV_K8S_18", "KSV-0008", "CIS-4.2.3")),
-        "host-network": Check("must be false", _host("hostNetwork"), ("CKV_K8S_19", "KSV-0009", "CIS-4.2.4")),
-        "host-path": Check(
-            "must be another kind of volume",
-            of_pod(_host_path, steps=True),
-            ("CKV_K8S_27", "KSV-0006", "KSV-0023", "KSV-0028", "KSV-0121"),
-        ),
-        "host-port": Check("must not be set", of_container(_host_port, steps=True), ("CKV_K8S_26", "KSV-0024")),
-        "capability": Check(
-            "must be a capability that baseline allows",
-            of_container(_added, steps=True),
-            ("CKV_K8S_25", "CKV_K8S_39", "KSV-0005", "KSV-0022", "KSV-0119", "KSV-0120"),
-        ),
-        "sysctl": Check("must be a sysctl that baseline allows", of_pod(_sysctl), ("KSV-0026",)),
-        "proc": Check("must be Default", of_container(_mounted_proc), ("KSV-0027",)),
-        "apparmor": Check("must not be Unconfined", of_container(_unconfined), ("KSV-0002",)),
-        "selinux": Check("must be an SELinux type of containers", of_container(_selinux), ("KSV-0025",)),
+        "host-pid": _host("hostPID"),
+        "host-ipc": _host("hostIPC"),
+        "host-network": _host("hostNetwork"),
+        "host-path": of_pod(_host_path, steps=True),
+        "host-port": of_container(_host_port, steps=True),
+        "capability": of_container(_added, steps=True),
+        "sysctl": of_pod(_sysctl),
+        "proc": of_container(_mounted_proc),
+        "apparmor": of_container(_unconfined),
+        "selinux": of_container(_selinux),
     },
 )
 
@@ -154,37 +140,23 @@ def _writable(_: Pod, container: Node) -> Node | None:
 POD_RESTRICTED = ResourceRule(
     name="pod-restricted",
     types=WORKLOADS,
-    severity=Severity.HIGH,
-    levels=Levels("A/M/M"),
     settings=node_software(),
-    checks={
-        "non-root": Check(
-            "must be true, or runAsUser must be set",
-            of_container(_as_root),
-            ("CKV_K8S_23", "CKV_K8S_29", "CKV_K8S_30", "KSV-0012", "KSV-0118"),
-        ),
-        "root": Check("must not be 0", of_container(_root_user), ("KSV-0105",)),
-        "group": Check("must not be 0", of_container(_root_group), ("KSV-0021", "KSV-0116")),
-        "high-user": Check("must be 1000 or more", of_container(_system_user), ("CKV_K8S_40", "KSV-0020")),
-        "escalation": Check("must be false", of_container(_escalates), ("CKV_K8S_20", "KSV-0001", "CIS-4.2.5")),
-        "capabilities": Check(
-            "must drop ALL",
-            of_container(_not_dropped),
-            ("CKV_K8S_28", "CKV_K8S_37", "KSV-0003", "KSV-0004", "KSV-0106"),
-        ),
-        "seccomp": Check(
-            "must be RuntimeDefault or Localhost", of_container(_unfiltered), ("CKV_K8S_31", "KSV-0030", "KSV-0104")
-        ),
+    finds={
+        "non-root": of_container(_as_root),
+        "root": of_container(_root_user),
+        "group": of_container(_root_group),
+        "high-user": of_container(_system_user),
+        "escalation": of_container(_escalates),
+        "capabilities": of_container(_not_dropped),
+        "seccomp": of_container(_unfiltered),
     },
 )
 
 POD_READ_ONLY = ResourceRule(
     name="pod-read-only-root",
     types=WORKLOADS,
-    severity=Severity.LOW,
-    levels=Levels("A/A/A"),
     settings=node_software(),
-    checks={"read-only": Check("must be true", of_container(_writable), ("CKV_K8S_22", "KSV-0014"))},
+    finds={"read-only": of_container(_writable)},
 )
 
 
@@ -250,77 +222,49 @@ def _removed(resource: Resource, _: Context) -> Iterator[Violation]:
 POD_SIZED = ResourceRule(
     name="pod-sized",
     types=COMPLETE,
-    severity=Severity.MEDIUM,
-    levels=Levels("A/M/M"),
     settings=node_software(),
-    checks={
-        "cpu": Check("must be set", _without("requests", "cpu"), ("CKV_K8S_10", "KSV-0015")),
-        "memory": Check("must be set", _without("requests", "memory"), ("CKV_K8S_12", "KSV-0016")),
-        "memory-limit": Check("must be set", _without("limits", "memory"), ("CKV_K8S_13", "KSV-0018")),
+    finds={
+        "cpu": _without("requests", "cpu"),
+        "memory": _without("requests", "memory"),
+        "memory-limit": _without("limits", "memory"),
     },
 )
 
 RUNTIME_SIZED = ResourceRule(
     name="runtime-sized",
     types=(TRAINING_RUNTIME, SERVING_RUNTIME),
-    severity=Severity.HIGH,
-    levels=Levels("M/M/M"),
-    checks={
-        "cpu": Check("must be set", _without("requests", "cpu", with_devices=True)),
-        "memory": Check("must be set", _without("requests", "memory", with_devices=True)),
-        "memory-limit": Check("must be set", _without("limits", "memory", with_devices=True)),
+    finds={
+        "cpu": _without("requests", "cpu", with_devices=True),
+        "memory": _without("requests", "memory", with_devices=True),
+        "memory-limit": _without("limits", "memory", with_devices=True),
     },
 )
 
 POD_TRUSTED = ResourceRule(
     name="pod-trusted-image",
     types=WORKLOADS,
-    severity=Severity.HIGH,
-    levels=Levels("A/M/M"),
     settings={
         "repositories": setting(
             "repositories of images beside the account's own; all of an owner's if one ends with a slash",
             sorted({place(image, "") for image in IMAGES}),
         )
     },
-    checks={
-        "version": Check(
-            "must have a version that is not `latest`, or a digest",
-            of_container(_floating, steps=True),
-            ("CKV_K8S_14", "KSV-0013"),
-        ),
-        "registry": Check(
-            "must be of a repository of the setting, of the account's own registry, or named in `extensions`",
-            _untrusted,
-            ("KSV-0034", "KSV-0035", "KSV-0125", "CIS-5.1.4"),
-        ),
+    finds={
+        "version": of_container(_floating, steps=True),
+        "registry": _untrusted,
     },
-)  # fmt: skip
+)
 
 POD_HYGIENE = ResourceRule(
     name="pod-hygiene",
     types=(*COMPLETE, SECRET, SERVICE_ACCOUNT),
-    severity=Severity.MEDIUM,
-    levels=Levels("A/M/M"),
     settings=node_software(),
-    checks={
-        "namespace": Check(
-            "must not be default", _default_namespace, ("CKV_K8S_21", "KSV-0110", "CIS-4.5.1", "CIS-4.5.2")
-        ),
-        "token": Check(
-            "must be false, or the pod must have its own service account",
-            of_pod(_token),
-            ("CKV_K8S_38", "KSV-0036", "CIS-4.1.5", "CIS-4.1.6"),
-        ),
-        "default-account": Check(
-            "must be false for the default service account", _default_account, ("CKV_K8S_41", "CIS-4.1.5")
-        ),
-        "environment": Check(
-            "must be a file instead of an environment variable",
-            of_container(_secret_in_environment),
-            ("CKV_K8S_35", "CIS-4.4.1"),
-        ),
-        "version": Check("must be an API version that supported Kubernetes versions serve", _removed, ("KSV-0107",)),
+    finds={
+        "namespace": _default_namespace,
+        "token": of_pod(_token),
+        "default-account": _default_account,
+        "environment": of_container(_secret_in_environment),
+        "version": _removed,
     },
 )
 

@@ -4,15 +4,13 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Final
 
-from pulumi_policy import Severity
-
 from policies.checks.sameness import HIDDEN, Comparison
 from policies.evaluation.iam import listed, parsed
 from policies.resources import tokens
 from policies.resources.access import texts, unknowns
 from policies.resources.resource import Resource, Stack
 from policies.reviewed import REVIEWED
-from policies.rule import ANY, Check, Context, Levels, ResourceRule, StackRule, Violation, setting, violation
+from policies.rule import ANY, Context, ResourceRule, StackRule, Violation, setting, violation
 from spec.kubeconfig import document
 
 
@@ -24,10 +22,8 @@ def _unreviewed(resource: Resource, context: Context) -> Iterator[Violation]:
 TYPE_REVIEWED = ResourceRule(
     name="resource-type-reviewed",
     types=ANY,
-    severity=Severity.CRITICAL,
-    levels=Levels("M/M/M"),
     settings={"types": setting("further types that the environment's stacks may declare", [])},
-    checks={"type": Check("must have a reviewed type", _unreviewed)},
+    finds={"type": _unreviewed},
     program_only=True,
 )
 
@@ -48,9 +44,7 @@ def _other_kind(one: Resource, _: Context) -> Iterator[Violation]:
 KIND_OF_TYPE = ResourceRule(
     name="kubernetes-kind-of-type",
     types=ANY,
-    severity=Severity.CRITICAL,
-    levels=Levels("M/M/M"),
-    checks={"kind": Check("must be that of the type", _other_kind)},
+    finds={"kind": _other_kind},
     program_only=True,
 )
 
@@ -81,9 +75,7 @@ def _any_account(provider: Resource, _: Context) -> Iterator[Violation]:
 PROVIDER_PLAIN = ResourceRule(
     name="provider-plain",
     types=(tokens.AWS_PROVIDER,),
-    severity=Severity.CRITICAL,
-    levels=Levels("M/M/M"),
-    checks={"argument": Check("must not be set", _argument), "account": Check("must name the account", _any_account)},
+    finds={"argument": _argument, "account": _any_account},
     program_only=True,
 )
 
@@ -124,9 +116,7 @@ _OF_CLUSTER: Final = (
 PROVIDER_CLUSTER = StackRule(
     name="provider-of-the-cluster",
     types=(tokens.KUBERNETES_PROVIDER,),
-    severity=Severity.CRITICAL,
-    levels=Levels("M/M/M"),
-    checks={"cluster": Check("must be of the stack's cluster", _other_cluster)},
+    finds={"cluster": _other_cluster},
 )
 
 

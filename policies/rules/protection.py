@@ -3,12 +3,10 @@
 from collections.abc import Iterator
 from typing import Final
 
-from pulumi_policy import Severity
-
 from policies.checks.questions import false
 from policies.resources.resource import Resource
 from policies.resources.tokens import BUCKET, DATABASE, EFS, KEY, LUSTRE, OPEN_ZFS, REPOSITORY
-from policies.rule import Check, Context, Levels, ResourceRule, Violation
+from policies.rule import Context, ResourceRule, Violation
 
 _STATEFUL: Final = (KEY, EFS, LUSTRE, OPEN_ZFS, BUCKET, DATABASE)
 
@@ -21,12 +19,10 @@ def _unprotected(resource: Resource, _: Context) -> Iterator[Violation]:
 STATEFUL_PROTECTED = ResourceRule(
     name="stateful-protected",
     types=(*_STATEFUL, REPOSITORY),
-    severity=Severity.HIGH,
-    levels=Levels("-/A/M"),
-    checks={
-        "protect": Check("must be protected", _unprotected),
-        "emptied": Check("must be false", false("forceDestroy", BUCKET)),
-        "images": Check("must be false", false("forceDelete", REPOSITORY)),
+    finds={
+        "protect": _unprotected,
+        "emptied": false("forceDestroy", BUCKET),
+        "images": false("forceDelete", REPOSITORY),
     },
 )
 

@@ -7,8 +7,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from pulumi_policy import Severity
-
 from policies.checks.grants import READS, SYSTEM, Grant, grants, harmless, listed_by_place
 from policies.checks.sameness import may_be_given
 from policies.resources.access import Node
@@ -21,7 +19,7 @@ from policies.resources.tokens import (
     SECRET,
     SERVICE_ACCOUNT,
 )
-from policies.rule import Check, Context, Levels, ResourceRule, StackRule, Violation, violation
+from policies.rule import Context, ResourceRule, StackRule, Violation, violation
 
 if TYPE_CHECKING:
     from infra.boundaries import Boundaries
@@ -85,28 +83,14 @@ def _token(secret: Resource, _: Context) -> Iterator[Violation]:
 ROLES_ALLOW = ResourceRule(
     name="rbac-roles-allow",
     types=(*_ROLES, *_BINDINGS, SECRET),
-    severity=Severity.CRITICAL,
-    levels=Levels("M/M/M"),
-    checks={
-        "grants": Check(
-            "must allow no more than the list of policies/checks/grants.py",
-            _beyond,
-            (
-                "CKV_K8S_49", "CKV_K8S_155", "CKV_K8S_156", "CKV_K8S_157", "CKV_K8S_158", "CKV2_K8S_1", "CKV2_K8S_2",
-                "CKV2_K8S_3", "CKV2_K8S_4", "CKV2_K8S_5", "KSV-0041", "KSV-0044", "KSV-0045", "KSV-0046", "KSV-0047",
-                "KSV-0050", "KSV-0053", "KSV-0113", "KSV-0114", "CIS-4.1.2", "CIS-4.1.3", "CIS-4.1.8", "CIS-4.1.9",
-                "CIS-4.1.10", "CIS-4.1.11", "CIS-4.1.12",
-            ),
-        ),
-        "aggregation": Check(
-            "must neither collect rules of other roles nor add its own to others than `view`", _collects
-        ),
-        "name": Check("must be a name of its own, and none of Kubernetes or EKS", _of_the_system),
-        "token": Check(
-            f"must be {', '.join(sorted(_SECRETS))}: no Secret is a token of a service account", _token
-        ),
+    finds={
+        "grants": _beyond,
+        "aggregation": _collects,
+        "name": _of_the_system,
+        "token": _token,
     },
-)  # fmt: skip
+    shown={"types": ", ".join(sorted(_SECRETS))},
+)
 
 
 @dataclass(frozen=True)
@@ -191,20 +175,11 @@ def _group(name: str, space: str, known: Boundaries | None) -> bool:
 BINDINGS_LISTED = StackRule(
     name="rbac-bindings-listed",
     types=(*_BINDINGS, *_ROLES, SERVICE_ACCOUNT),
-    severity=Severity.CRITICAL,
-    levels=Levels("M/M/M"),
-    checks={
-        "role": Check(
-            f"must be a role that the program declares, or the ClusterRole {_READER}",
-            _other_role,
-            ("KSV-0111", "CIS-4.1.1"),
-        ),
-        "subject": Check(
-            "must be a service account of the program or an add-on, or a group of the stack file, in its place",
-            _other_subject,
-            ("CKV_K8S_42", "CIS-4.1.5", "KSV-0122", "KSV-0123"),
-        ),
+    finds={
+        "role": _other_role,
+        "subject": _other_subject,
     },
+    shown={"reader": _READER},
 )
 
 RULES = (ROLES_ALLOW, BINDINGS_LISTED)

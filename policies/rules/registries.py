@@ -2,13 +2,11 @@
 
 from collections.abc import Iterator
 
-from pulumi_policy import Severity
-
 from policies.checks.questions import each, has_companion, is_in, listed, true
 from policies.evaluation.iam import statements
 from policies.resources.resource import Resource
 from policies.resources.tokens import PULL_THROUGH_CACHE, REPOSITORY, REPOSITORY_LIFECYCLE, REPOSITORY_POLICY
-from policies.rule import Check, Context, Levels, StackRule, Violation, setting, violation
+from policies.rule import Context, StackRule, Violation, setting, violation
 from spec.catalog.regions import CACHES
 
 
@@ -28,30 +26,14 @@ def _public(policy: Resource, _: Context) -> Iterator[Violation]:
 ECR_HARDENED = StackRule(
     name="ecr-hardened",
     types=(REPOSITORY, REPOSITORY_POLICY, REPOSITORY_LIFECYCLE, PULL_THROUGH_CACHE),
-    severity=Severity.HIGH,
-    levels=Levels("A/M/M"),
     settings={"upstreams": setting("registries that may be cached", [*CACHES.values()])},
-    checks={
-        "immutable": Check(
-            "must be immutable",
-            each(REPOSITORY, is_in("imageTagMutability", "IMMUTABLE", "IMMUTABLE_WITH_EXCLUSION")),
-            ("CKV_AWS_51", "AVD-AWS-0031"),
-        ),
-        "scanned": Check(
-            "must be true",
-            each(REPOSITORY, true("imageScanningConfiguration.scanOnPush")),
-            ("CKV_AWS_163", "AVD-AWS-0030", "CIS-5.1.1"),
-        ),
-        "key": Check("must be of type KMS", each(REPOSITORY, _unkeyed), ("CKV_AWS_136", "AVD-AWS-0033")),
-        "public": Check(
-            "must name its principals", each(REPOSITORY_POLICY, _public), ("CKV_AWS_32", "AVD-AWS-0032", "CIS-5.1.2")
-        ),
-        "upstream": Check(
-            "must be a listed registry", each(PULL_THROUGH_CACHE, listed("upstreamRegistryUrl", "upstreams"))
-        ),
-        "lifecycle": Check(
-            "must have a lifecycle policy", has_companion(REPOSITORY_LIFECYCLE, "repository", REPOSITORY, "without one")
-        ),
+    finds={
+        "immutable": each(REPOSITORY, is_in("imageTagMutability", "IMMUTABLE", "IMMUTABLE_WITH_EXCLUSION")),
+        "scanned": each(REPOSITORY, true("imageScanningConfiguration.scanOnPush")),
+        "key": each(REPOSITORY, _unkeyed),
+        "public": each(REPOSITORY_POLICY, _public),
+        "upstream": each(PULL_THROUGH_CACHE, listed("upstreamRegistryUrl", "upstreams")),
+        "lifecycle": has_companion(REPOSITORY_LIFECYCLE, "repository", REPOSITORY, "without one"),
     },
 )
 

@@ -4,14 +4,12 @@ from base64 import b64encode
 from collections.abc import Collection, Iterator, Mapping
 from typing import Any, Final
 
-from pulumi_policy import Severity
-
 from policies.checks.images import images
 from policies.checks.sameness import MASKED, Comparison, identity_of, named
 from policies.resources import tokens
 from policies.resources.access import tree
 from policies.resources.resource import Resource, Stack
-from policies.rule import ANY, Check, Context, Levels, ResourceRule, StackRule, Violation, violation
+from policies.rule import ANY, Context, ResourceRule, StackRule, Violation, violation
 from policies.stack_file import COMPONENT, Declared
 
 _OF_RELEASE: Final = frozenset({"checksum", "compat", "resourceNames", "timeout"})
@@ -83,11 +81,9 @@ def _same_object(urn: str, given: Declared, one: Resource) -> bool:
 AS_GIVEN = ResourceRule(
     name="program-as-given",
     types=ANY,
-    severity=Severity.CRITICAL,
-    levels=Levels("M/M/M"),
-    checks={
-        "changed": Check("must be what the stack file's settings give", _changed),
-        "added": Check("must be one of those that the stack file's settings give or its `extensions` name", _added),
+    finds={
+        "changed": _changed,
+        "added": _added,
     },
     program_only=True,
 )
@@ -113,11 +109,9 @@ def _exported(stack: Stack, context: Context) -> Iterator[Violation]:
 COMPLETE = StackRule(
     name="program-complete",
     types=(tokens.CLUSTER, tokens.STACK),
-    severity=Severity.HIGH,
-    levels=Levels("M/M/M"),
-    checks={
-        "declared": Check("must have every resource that the stack file's settings give", _missing),
-        "outputs": Check("must be what the stack file's settings give", _exported),
+    finds={
+        "declared": _missing,
+        "outputs": _exported,
     },
 )
 

@@ -4,13 +4,11 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from pulumi_policy import Severity
-
 from policies.evaluation.iam import account_of, anybody, foreign_principals, home
 from policies.resources import tokens
 from policies.resources.access import Node
 from policies.resources.resource import Resource
-from policies.rule import ANY, Check, Context, Levels, ResourceRule, Violation, setting, violation
+from policies.rule import ANY, Context, ResourceRule, Violation, setting, violation
 
 _WITH_POLICY: Final = (
     tokens.BUCKET,
@@ -60,16 +58,10 @@ def _foreign(resource: Resource, context: Context) -> Iterator[Violation]:
 PRINCIPALS_KNOWN = ResourceRule(
     name="principals-known",
     types=(tokens.ROLE, *_WITH_POLICY, *_ENTRIES, tokens.BUCKET_REPLICATION),
-    severity=Severity.CRITICAL,
-    levels=Levels("M/M/M"),
     settings={"accounts": setting("IDs of further accounts whose principals policies may name", [])},
-    checks={
-        "anybody": Check(
-            "must name its principals, or limit '*' by a condition on the caller that the service evaluates",
-            _anybody,
-            ("CKV_AWS_70", "CKV_AWS_168", "CKV_AWS_169", "CKV_AWS_387"),
-        ),
-        "account": Check("must name principals of known accounts only", _foreign, ("CKV_AWS_385",)),
+    finds={
+        "anybody": _anybody,
+        "account": _foreign,
     },
 )
 
@@ -101,10 +93,8 @@ def _accounts(node: Node) -> list[str]:
 ACCOUNTS_KNOWN = ResourceRule(
     name="accounts-known",
     types=ANY,
-    severity=Severity.CRITICAL,
-    levels=Levels("M/M/M"),
     settings={"accounts": setting("IDs of further accounts whose resources may be named", [])},
-    checks={"account": Check("must be of a known account", _foreign_account)},
+    finds={"account": _foreign_account},
     program_only=True,
 )
 

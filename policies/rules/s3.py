@@ -4,8 +4,6 @@ from collections.abc import Callable, Iterator
 from fnmatch import fnmatchcase
 from typing import Any, Final
 
-from pulumi_policy import Severity
-
 from policies.checks.questions import companions, each, has_companion, is_in, true
 from policies.evaluation.iam import limits_the_caller, refuses_plain_transport, statements
 from policies.resources.access import Node
@@ -26,7 +24,7 @@ from policies.resources.tokens import (
     BUCKET_VERSIONING,
     S3_ACCESS_POINT,
 )
-from policies.rule import Check, Context, Levels, StackRule, Violation, violation
+from policies.rule import Context, StackRule, Violation, violation
 
 _FLAGS: Final = {
     "blockPublicAcls": True,
@@ -44,26 +42,16 @@ def _open_point(point: Resource, _: Context) -> Iterator[Violation]:
             yield violation(node, at=point)
 
 
-def _flag(name: str, *external_ids: str) -> Check[Stack]:
-    return Check("must be true", each(BUCKET_BLOCK, true(name)), external_ids)
-
-
 PUBLIC_BLOCK = StackRule(
     name="s3-public-block",
     types=(BUCKET, BUCKET_BLOCK, S3_ACCESS_POINT),
-    severity=Severity.HIGH,
-    levels=Levels("M/M/M"),
-    checks={
-        "block": Check(
-            "must have a public access block",
-            has_companion(BUCKET_BLOCK, "bucket", BUCKET, "without one"),
-            ("CKV2_AWS_6", "AVD-AWS-0094"),
-        ),
-        "acls": _flag("blockPublicAcls", "CKV_AWS_53", "CKV2_AWS_6", "AVD-AWS-0086"),
-        "policy": _flag("blockPublicPolicy", "CKV_AWS_54", "CKV2_AWS_6", "AVD-AWS-0087"),
-        "ignored": _flag("ignorePublicAcls", "CKV_AWS_55", "AVD-AWS-0091"),
-        "restricted": _flag("restrictPublicBuckets", "CKV_AWS_56", "AVD-AWS-0093"),
-        "point": Check("must not be false", each(S3_ACCESS_POINT, _open_point), ("CKV_AWS_392",)),
+    finds={
+        "block": has_companion(BUCKET_BLOCK, "bucket", BUCKET, "without one"),
+        "acls": each(BUCKET_BLOCK, true("blockPublicAcls")),
+        "policy": each(BUCKET_BLOCK, true("blockPublicPolicy")),
+        "ignored": each(BUCKET_BLOCK, true("ignorePublicAcls")),
+        "restricted": each(BUCKET_BLOCK, true("restrictPublicBuckets")),
+        "point": each(S3_ACCESS_POINT, _open_point),
     },
 )
 
@@ -111,29 +99,13 @@ def _plain(stack: Stack, _: Context) -> Iterator[Violation]:
 NO_GRANTS = StackRule(
     name="s3-no-public-grants",
     types=(BUCKET, BUCKET_ACL, BUCKET_OBJECT, BUCKET_POLICY, BUCKET_OWNERSHIP),
-    severity=Severity.CRITICAL,
-    levels=Levels("M/M/M"),
-    checks={
-        "acl": Check(
-            "must be private", _public_acls, ("CKV_AWS_20", "CKV_AWS_57", "CKV_AWS_375", "CKV2_AWS_43", "AVD-AWS-0092")
-        ),
-        "principal": Check("must name its principals", each((BUCKET, BUCKET_POLICY), _any_principal), ("CKV_AWS_70",)),
-        "lockout": Check(
-            "must not deny all principals a change of the policy",
-            each((BUCKET, BUCKET_POLICY), _locks_out),
-            ("CKV_AWS_93",),
-        ),
-        "transport": Check("must deny requests without TLS", _plain, ("CKV_AWS_379",)),
-        "ownership": Check(
-            "must have ownership controls",
-            has_companion(BUCKET_OWNERSHIP, "bucket", BUCKET, "without them, so ACLs apply"),
-            ("CKV2_AWS_65",),
-        ),
-        "lists": Check(
-            "must be BucketOwnerEnforced",
-            each(BUCKET_OWNERSHIP, is_in("rule.objectOwnership", "BucketOwnerEnforced")),
-            ("CKV2_AWS_65",),
-        ),
+    finds={
+        "acl": _public_acls,
+        "principal": each((BUCKET, BUCKET_POLICY), _any_principal),
+        "lockout": each((BUCKET, BUCKET_POLICY), _locks_out),
+        "transport": _plain,
+        "ownership": has_companion(BUCKET_OWNERSHIP, "bucket", BUCKET, "without them, so ACLs apply"),
+        "lists": each(BUCKET_OWNERSHIP, is_in("rule.objectOwnership", "BucketOwnerEnforced")),
     },
 )
 
@@ -185,23 +157,17 @@ def _encryptions(find: Callable[[Resource, Context], Iterator[Violation]]) -> Ca
 KMS_BUCKET_KEY = StackRule(
     name="s3-kms-bucket-key",
     types=(BUCKET, BUCKET_ENCRYPTION),
-    severity=Severity.HIGH,
-    levels=Levels("M/M/M"),
-    checks={
-        "declared": Check(
-            "must declare its encryption",
-            has_companion(
-                BUCKET_ENCRYPTION,
-                "bucket",
-                BUCKET,
-                "left to S3's default",
-                inline=_inline("serverSideEncryptionConfiguration"),
-            ),
-            ("CKV_AWS_19", "CKV_AWS_145"),
+    finds={
+        "declared": has_companion(
+            BUCKET_ENCRYPTION,
+            "bucket",
+            BUCKET,
+            "left to S3's default",
+            inline=_inline("serverSideEncryptionConfiguration"),
         ),
-        "kms": Check("must be aws:kms", _encryptions(_not_kms), ("CKV_AWS_145", "AVD-AWS-0132")),
-        "key": Check("must be a customer managed KMS key", _encryptions(_aws_key), ("CKV_AWS_186",)),
-        "bucket-key": Check("must be true", _encryptions(_key_by_object)),
+        "kms": _encryptions(_not_kms),
+        "key": _encryptions(_aws_key),
+        "bucket-key": _encryptions(_key_by_object),
     },
 )
 
@@ -253,31 +219,13 @@ def _suspended(bucket: Resource, _: Context) -> Iterator[Violation]:
 VERSIONED_LIFECYCLE = StackRule(
     name="s3-versioned-lifecycle",
     types=(BUCKET, BUCKET_VERSIONING, BUCKET_LIFECYCLE),
-    severity=Severity.MEDIUM,
-    levels=Levels("M/M/M"),
-    checks={
-        "versions": Check(
-            "must have versioning",
-            has_companion(BUCKET_VERSIONING, "bucket", BUCKET, "without it", inline=_inline("versioning")),
-            ("CKV_AWS_21", "AVD-AWS-0090"),
-        ),
-        "enabled": Check(
-            "must be Enabled",
-            each(BUCKET_VERSIONING, is_in("versioningConfiguration.status", "Enabled")),
-            ("CKV_AWS_21", "AVD-AWS-0090"),
-        ),
-        "suspended": Check("must be true", each(BUCKET, _suspended), ("CKV_AWS_21", "AVD-AWS-0090")),
-        "lifecycle": Check(
-            "must have a lifecycle configuration",
-            has_companion(BUCKET_LIFECYCLE, "bucket", BUCKET, "without one", inline=_inline("lifecycleRules")),
-            ("CKV2_AWS_61",),
-        ),
-        "uploads": Check(
-            "must abort incomplete multipart uploads",
-            each((BUCKET, BUCKET_LIFECYCLE), _incomplete_uploads),
-            ("CKV_AWS_300",),
-        ),
-        "former": Check("must expire noncurrent versions", each((BUCKET, BUCKET_LIFECYCLE), _without_expiry)),
+    finds={
+        "versions": has_companion(BUCKET_VERSIONING, "bucket", BUCKET, "without it", inline=_inline("versioning")),
+        "enabled": each(BUCKET_VERSIONING, is_in("versioningConfiguration.status", "Enabled")),
+        "suspended": each(BUCKET, _suspended),
+        "lifecycle": has_companion(BUCKET_LIFECYCLE, "bucket", BUCKET, "without one", inline=_inline("lifecycleRules")),
+        "uploads": each((BUCKET, BUCKET_LIFECYCLE), _incomplete_uploads),
+        "former": each((BUCKET, BUCKET_LIFECYCLE), _without_expiry),
     },
 )
 
@@ -307,30 +255,14 @@ def _locked(bucket: Resource) -> bool:
 AUDIT_EXTRAS = StackRule(
     name="s3-audit-extras",
     types=(BUCKET, BUCKET_LOGGING, BUCKET_REPLICATION, BUCKET_LOCK, BUCKET_NOTIFICATION),
-    severity=Severity.LOW,
-    levels=Levels("A/A/A"),
-    checks={
-        "logged": Check(
-            "must have access logging",
-            has_companion(BUCKET_LOGGING, "bucket", BUCKET, "without it", inline=_inline("logging")),
-            ("CKV_AWS_18", "AVD-AWS-0089"),
+    finds={
+        "logged": has_companion(BUCKET_LOGGING, "bucket", BUCKET, "without it", inline=_inline("logging")),
+        "replicated": has_companion(
+            BUCKET_REPLICATION, "bucket", BUCKET, "in one Region only", inline=_copied, counts=_copying
         ),
-        "replicated": Check(
-            "must be replicated",
-            has_companion(BUCKET_REPLICATION, "bucket", BUCKET, "in one Region only", inline=_copied, counts=_copying),
-            ("CKV_AWS_144",),
-        ),
-        "locked": Check(
-            "must have Object Lock",
-            has_companion(BUCKET_LOCK, "bucket", BUCKET, "without it", inline=_locked),
-            ("CKV_AWS_143",),
-        ),
-        "notified": Check(
-            "must send event notifications",
-            has_companion(BUCKET_NOTIFICATION, "bucket", BUCKET, "without them"),
-            ("CKV2_AWS_62",),
-        ),
-        "name": Check("must not contain a dot", each(BUCKET, _dotted), ("AVD-AWS-0320",)),
+        "locked": has_companion(BUCKET_LOCK, "bucket", BUCKET, "without it", inline=_locked),
+        "notified": has_companion(BUCKET_NOTIFICATION, "bucket", BUCKET, "without them"),
+        "name": each(BUCKET, _dotted),
     },
 )
 

@@ -3,13 +3,11 @@
 from collections.abc import Iterator
 from typing import Final
 
-from pulumi_policy import Severity
-
 from policies.checks.questions import at_most, each, has_companion, present
 from policies.evaluation import texts
 from policies.resources.resource import Resource, Stack
 from policies.resources.tokens import AWS_PROVIDER, PARAMETER, SECRET, SECRET_ROTATION, STORED_SECRET
-from policies.rule import ANY, Check, Context, Levels, ResourceRule, StackRule, Violation, setting, violation
+from policies.rule import ANY, Context, ResourceRule, StackRule, Violation, setting, violation
 from spec.catalog.credentials import credentials
 
 SECRET_TYPES: Final = frozenset(
@@ -38,9 +36,7 @@ def _credentials(resource: Resource, _: Context) -> Iterator[Violation]:
 NO_PLAINTEXT = ResourceRule(
     name="no-plaintext-secrets",
     types=ANY,
-    severity=Severity.CRITICAL,
-    levels=Levels("M/M/M"),
-    checks={"credential": Check("must not contain a credential", _credentials, ("CKV_AWS_41",))},
+    finds={"credential": _credentials},
 )
 
 
@@ -64,10 +60,8 @@ def _written(stack: Stack, context: Context) -> Iterator[Violation]:
 SECRETS_ELSEWHERE = StackRule(
     name="secret-values-elsewhere",
     types=(SECRET,),
-    severity=Severity.HIGH,
-    levels=Levels("A/M/M"),
     settings={"keys": setting("keys of Secrets whose values are no secrets", ["username"])},
-    checks={"value": Check("must come from another resource", _written)},
+    finds={"value": _written},
 )
 
 
@@ -91,27 +85,13 @@ def _aws_key(parameter: Resource, _: Context) -> Iterator[Violation]:
 SECRET_STORES = StackRule(
     name="secret-stores-encrypted",
     types=(STORED_SECRET, SECRET_ROTATION, PARAMETER),
-    severity=Severity.MEDIUM,
-    levels=Levels("A/M/M"),
     settings={"days": setting("maximum days between rotations of a secret", 90, minimum=1)},
-    checks={
-        "key": Check(
-            "must be a customer managed KMS key",
-            each(STORED_SECRET, present("kmsKeyId")),
-            ("CKV_AWS_149", "AVD-AWS-0098"),
-        ),
-        "rotated": Check(
-            "must be rotated",
-            has_companion(SECRET_ROTATION, "secretId", STORED_SECRET, "never rotated"),
-            ("CKV2_AWS_57",),
-        ),
-        "days": Check(
-            "must be at most the rule's setting",
-            each(SECRET_ROTATION, at_most("rotationRules.automaticallyAfterDays", "days")),
-            ("CKV_AWS_304",),
-        ),
-        "parameter": Check("must be SecureString", each(PARAMETER, _plain_type), ("CKV2_AWS_34",)),
-        "parameter-key": Check("must be a customer managed KMS key", each(PARAMETER, _aws_key), ("CKV_AWS_337",)),
+    finds={
+        "key": each(STORED_SECRET, present("kmsKeyId")),
+        "rotated": has_companion(SECRET_ROTATION, "secretId", STORED_SECRET, "never rotated"),
+        "days": each(SECRET_ROTATION, at_most("rotationRules.automaticallyAfterDays", "days")),
+        "parameter": each(PARAMETER, _plain_type),
+        "parameter-key": each(PARAMETER, _aws_key),
     },
 )
 

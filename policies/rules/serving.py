@@ -3,8 +3,6 @@
 from collections.abc import Iterator
 from typing import Any, Final
 
-from pulumi_policy import Severity
-
 from policies.checks.images import OWN, place
 from policies.checks.pods import Pod, of_pod, pods
 from policies.checks.questions import at_least, at_most, not_in, present
@@ -21,7 +19,7 @@ from policies.resources.tokens import (
     SCALED_OBJECT,
     STATEFUL_SET,
 )
-from policies.rule import Check, Context, Levels, ResourceRule, StackRule, Violation, setting, violation
+from policies.rule import Context, ResourceRule, StackRule, Violation, setting, violation
 
 _SERVERS: Final = (DEPLOYMENT, STATEFUL_SET)
 
@@ -59,11 +57,9 @@ def _blocking(stack: Stack, _: Context) -> Iterator[Violation]:
 SERVING_PDB = StackRule(
     name="serving-pdb",
     types=(*_SERVERS, POD_DISRUPTION_BUDGET),
-    severity=Severity.MEDIUM,
-    levels=Levels("A/M/M"),
-    checks={
-        "budget": Check("must have a PodDisruptionBudget", _uncovered),
-        "blocking": Check("must allow at least one", _blocking),
+    finds={
+        "budget": _uncovered,
+        "blocking": _blocking,
     },
 )
 
@@ -90,12 +86,10 @@ def _not_spread(server: Resource, context: Context) -> Iterator[Violation]:
 SERVING_HA = ResourceRule(
     name="serving-ha",
     types=(DEPLOYMENT,),
-    severity=Severity.MEDIUM,
-    levels=Levels("-/A/M"),
     settings={"replicas": setting("minimum replicas of a server", 1, 2, 2, minimum=1)},
-    checks={
-        "replicas": Check("must be at least the environment's minimum", _single),
-        "spread": Check("must be set", _not_spread),
+    finds={
+        "replicas": _single,
+        "spread": _not_spread,
     },
 )
 
@@ -111,11 +105,9 @@ def _probe(key: str) -> Any:
 SERVING_PROBES = ResourceRule(
     name="serving-probes",
     types=(*LONG_RUNNING, POD),
-    severity=Severity.MEDIUM,
-    levels=Levels("A/M/M"),
-    checks={
-        "ready": Check("must be set", _probe("readinessProbe"), ("CKV_K8S_9",)),
-        "alive": Check("must be set", _probe("livenessProbe"), ("CKV_K8S_8",)),
+    finds={
+        "ready": _probe("readinessProbe"),
+        "alive": _probe("livenessProbe"),
     },
 )
 
@@ -125,14 +117,10 @@ _PREDICTOR: Final = "spec.predictor"
 SCALE_BOUNDS = ResourceRule(
     name="serving-scale-bounds",
     types=(INFERENCE_SERVICE,),
-    severity=Severity.MEDIUM,
-    levels=Levels("M/M/M"),
     settings={"minimum": setting("minimum replicas of an idle model", 0, 0, 1, minimum=0)},
-    checks={
-        "maximum": Check("must be set", present(f"{_PREDICTOR}.maxReplicas")),
-        "minimum": Check(
-            "must be at least the environment's minimum", at_least(f"{_PREDICTOR}.minReplicas", "minimum", default=1)
-        ),
+    finds={
+        "maximum": present(f"{_PREDICTOR}.maxReplicas"),
+        "minimum": at_least(f"{_PREDICTOR}.minReplicas", "minimum", default=1),
     },
 )
 
@@ -144,11 +132,9 @@ def _maximum(scaler: Resource) -> Node:
 AUTOSCALERS_BOUNDED = ResourceRule(
     name="autoscalers-bounded",
     types=(POD_AUTOSCALER, SCALED_OBJECT, INFERENCE_GRAPH),
-    severity=Severity.MEDIUM,
-    levels=Levels("M/M/M"),
     settings={"highest": setting("the highest maximum of replicas", 1000, minimum=1)},
     # A ScaledObject without a maximum has 100 (KEDA 2.20, "ScaledObject specification").
-    checks={"maximum": Check("must be at most the rule's setting", at_most(_maximum, "highest"))},
+    finds={"maximum": at_most(_maximum, "highest")},
 )
 
 
@@ -163,15 +149,10 @@ def _elsewhere(service: Resource, context: Context) -> Iterator[Violation]:
 KSERVE_HARDENED = ResourceRule(
     name="kserve-hardened",
     types=(INFERENCE_SERVICE,),
-    severity=Severity.HIGH,
-    levels=Levels("A/M/M"),
     settings={"models": setting("schemes of allowed model locations", ["s3", "pvc", "oci+native"])},
-    checks={
-        "place": Check("must have a scheme of the setting models; an image is in the account's registry", _elsewhere),
-        "account": Check(
-            "must be a service account of the team",
-            not_in(f"{_PREDICTOR}.serviceAccountName", "default", default="default"),
-        ),
+    finds={
+        "place": _elsewhere,
+        "account": not_in(f"{_PREDICTOR}.serviceAccountName", "default", default="default"),
     },
 )
 

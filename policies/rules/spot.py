@@ -3,14 +3,12 @@
 from collections.abc import Iterator
 from typing import Final
 
-from pulumi_policy import Severity
-
 from policies.checks.pools import ZONE, label, node_pools, requirement, spot, type_names
 from policies.checks.related import releases_of
 from policies.resources.access import Node
 from policies.resources.resource import Resource, Stack
 from policies.resources.tokens import EVENT_RULE, EVENT_TARGET, NODE_GROUP, NODE_POOL, QUEUE, RELEASE
-from policies.rule import Check, Context, Levels, ResourceRule, StackRule, Violation, setting, violation
+from policies.rule import Context, ResourceRule, StackRule, Violation, setting, violation
 from spec.pools.keys import ROLE
 
 
@@ -23,10 +21,8 @@ def _reclaimed(pool: Resource, context: Context) -> Iterator[Violation]:
 NO_SPOT_INFERENCE = ResourceRule(
     name="no-spot-prod-inference",
     types=(NODE_GROUP, NODE_POOL),
-    severity=Severity.MEDIUM,
-    levels=Levels("-/A/M"),
     settings={"roles": setting("roles of pools that must not be Spot", ["system", "inference"])},
-    checks={"role": Check("must not be one that serves users", _reclaimed)},
+    finds={"role": _reclaimed},
 )
 
 
@@ -51,15 +47,13 @@ def _few_zones(pool: Resource, context: Context) -> Iterator[Violation]:
 DIVERSIFIED = ResourceRule(
     name="spot-pool-diversified",
     types=(NODE_GROUP, NODE_POOL),
-    severity=Severity.MEDIUM,
-    levels=Levels("A/M/M"),
     settings={
         "types": setting("minimum number of instance types", 3, minimum=1),
         "zones": setting("minimum number of zones", 2, minimum=1),
     },
-    checks={
-        "types": Check("must contain at least three instance types", _few_types),
-        "zones": Check("must contain at least two zones", _few_zones),
+    finds={
+        "types": _few_types,
+        "zones": _few_zones,
     },
 )
 _WARNING: Final = "EC2 Spot Instance Interruption Warning"
@@ -101,11 +95,9 @@ def _queue_not_set(stack: Stack, _: Context) -> Iterator[Violation]:
 INTERRUPTIONS = StackRule(
     name="spot-interruption-handling",
     types=(NODE_GROUP, NODE_POOL, QUEUE, EVENT_RULE, EVENT_TARGET, RELEASE),
-    severity=Severity.HIGH,
-    levels=Levels("M/M/M"),
-    checks={
-        "events": Check("must have its interruption warnings sent to a queue", _without_events),
-        "karpenter": Check("must name the queue", _queue_not_set),
+    finds={
+        "events": _without_events,
+        "karpenter": _queue_not_set,
     },
 )
 

@@ -4,12 +4,10 @@ import re
 from collections.abc import Callable, Iterator
 from typing import Any, Final
 
-from pulumi_policy import Severity
-
 from policies.checks.pools import facts, label
 from policies.resources.resource import Resource, Stack
 from policies.resources.tokens import KARPENTER_POOL, MANAGED_POOL, NODE_POOL
-from policies.rule import Check, Context, Levels, ResourceRule, StackRule, Violation, setting, violation
+from policies.rule import Context, ResourceRule, StackRule, Violation, setting, violation
 from spec.catalog import instances, quotas
 from spec.jobs import DAY, LONGEST
 from spec.pools.keys import ROLE
@@ -54,25 +52,16 @@ def _lasting(path: str, setting: str) -> Callable[[Resource, Context], Iterator[
 TRAINING_DISRUPTION = ResourceRule(
     name="karpenter-training-disruption",
     types=(NODE_POOL,),
-    severity=Severity.MEDIUM,
-    levels=Levels("A/M/M"),
     settings={
         "idleSeconds": setting("minimum seconds that a node is empty before it is removed", 300, minimum=0),
         "lifeSeconds": setting("minimum lifetime of a node, in seconds", DAY, DAY, 7 * DAY, minimum=0),
         "jobSeconds": setting("longest deadline of a job, in seconds", LONGEST, minimum=0),
     },
-    checks={
-        "policy": Check("must be WhenEmpty", _consolidated),
-        "idle": Check(
-            "must be long enough for the next job", _lasting("spec.disruption.consolidateAfter", "idleSeconds")
-        ),
-        "life": Check(
-            "must not be shorter than the environment's minimum", _lasting(f"{_TEMPLATE}.expireAfter", "lifeSeconds")
-        ),
-        "drain": Check(
-            "must be as long as the longest job, which may start a minute before the drain",
-            _lasting(f"{_TEMPLATE}.terminationGracePeriod", "jobSeconds"),
-        ),
+    finds={
+        "policy": _consolidated,
+        "idle": _lasting("spec.disruption.consolidateAfter", "idleSeconds"),
+        "life": _lasting(f"{_TEMPLATE}.expireAfter", "lifeSeconds"),
+        "drain": _lasting(f"{_TEMPLATE}.terminationGracePeriod", "jobSeconds"),
     },
 )
 
@@ -94,12 +83,10 @@ def _too_many_replicas(stack: Stack, context: Context) -> Iterator[Violation]:
 NO_TIMESLICING = StackRule(
     name="no-timeslicing-training",
     types=(MANAGED_POOL, KARPENTER_POOL),
-    severity=Severity.MEDIUM,
-    levels=Levels("M/M/M"),
     settings={"replicas": setting("maximum number of pods that share a GPU", 16, minimum=1)},
-    checks={
-        "training": Check("must not be set", _shared),
-        "replicas": Check("must be at most the environment's maximum", _too_many_replicas),
+    finds={
+        "training": _shared,
+        "replicas": _too_many_replicas,
     },
 )
 
@@ -131,8 +118,6 @@ def _beyond(stack: Stack, context: Context) -> Iterator[Violation]:
 SERVICE_QUOTA = StackRule(
     name="service-quota-headroom",
     types=(MANAGED_POOL, KARPENTER_POOL),
-    severity=Severity.MEDIUM,
-    levels=Levels("A/M/M"),
     settings={
         "vcpus": setting(
             "vCPUs that the account may run, by EC2 quota",
@@ -141,7 +126,7 @@ SERVICE_QUOTA = StackRule(
             {"standard": 1152, "g-spot": 1536, "p": 768},
         )
     },
-    checks={"vcpus": Check("must be within the account's quota", _beyond)},
+    finds={"vcpus": _beyond},
 )
 
 RULES = (TRAINING_DISRUPTION, NO_TIMESLICING, SERVICE_QUOTA)

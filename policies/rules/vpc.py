@@ -5,8 +5,6 @@ from ipaddress import IPv4Network, ip_network
 from itertools import combinations
 from typing import Final
 
-from pulumi_policy import Severity
-
 from policies.checks.questions import each, false, not_in
 from policies.checks.related import may_select, node_class_terms, public_subnets, zones
 from policies.checks.related import network as network_of
@@ -36,7 +34,7 @@ from policies.resources.tokens import (
     VPC_ENDPOINT,
     VPC_RANGE,
 )
-from policies.rule import Check, Context, Levels, ResourceRule, StackRule, Violation, setting, violation
+from policies.rule import Context, ResourceRule, StackRule, Violation, setting, violation
 
 _ACLS: Final = (NETWORK_ACL, DEFAULT_NETWORK_ACL)
 
@@ -109,18 +107,12 @@ def _reaches(entry: Node) -> bool:
 PARTS_CLOSED = ResourceRule(
     name="vpc-parts-closed",
     types=(SUBNET, DEFAULT_VPC, *_ACLS, NETWORK_ACL_RULE, ROUTE, ROUTE_TABLE),
-    severity=Severity.HIGH,
-    levels=Levels("M/M/M"),
-    checks={
-        "default-vpc": Check("must not be used", _aws_default, ("CKV_AWS_148", "AVD-AWS-0101")),
-        "public-address": Check("must be false", false("mapPublicIpOnLaunch", SUBNET), ("CKV_AWS_130", "AVD-AWS-0164")),
-        "default-route": Check("must not be set on a default route; use a gateway", _to_an_instance, ("CKV2_AWS_35",)),
-        "target": Check("must be the only target of a route", _two_targets),
-        "acl": Check(
-            "must limit networks or ports",
-            _open_acl,
-            ("CKV_AWS_229", "CKV_AWS_230", "CKV_AWS_231", "CKV_AWS_232", "CKV_AWS_352", "AVD-AWS-0102", "AVD-AWS-0105"),
-        ),
+    finds={
+        "default-vpc": _aws_default,
+        "public-address": false("mapPublicIpOnLaunch", SUBNET),
+        "default-route": _to_an_instance,
+        "target": _two_targets,
+        "acl": _open_acl,
     },
 )
 
@@ -192,18 +184,14 @@ def _all_traffic_to_peer(stack: Stack, _: Context) -> Iterator[Violation]:
 VPC_BASELINE = StackRule(
     name="vpc-baseline",
     types=(VPC, FLOW_LOG, DEFAULT_SECURITY_GROUP, *_GROUP_RULES, EIP, NETWORK_ACL, ROUTE, ROUTE_TABLE),
-    severity=Severity.HIGH,
-    levels=Levels("M/M/M"),
-    checks={
-        "flow-logs": Check("must have flow logs", _without_flow_logs, ("CKV2_AWS_11", "AVD-AWS-0178")),
-        "rejected": Check("must include rejected connections", each(FLOW_LOG, not_in("trafficType", "ACCEPT"))),
-        "default-group": Check(
-            "must have its default security group managed by the stack", _default_group_unmanaged, ("CKV2_AWS_12",)
-        ),
-        "default-rules": Check("must be empty", _default_rules, ("CKV2_AWS_12", "AVD-AWS-0173")),
-        "address": Check("must be attached", _idle_address, ("CKV2_AWS_19",)),
-        "acl": Check("must name its subnets", _unattached_acl, ("CKV2_AWS_1",)),
-        "peering": Check("must be the networks of the peer only", _all_traffic_to_peer, ("CKV2_AWS_44",)),
+    finds={
+        "flow-logs": _without_flow_logs,
+        "rejected": each(FLOW_LOG, not_in("trafficType", "ACCEPT")),
+        "default-group": _default_group_unmanaged,
+        "default-rules": _default_rules,
+        "address": _idle_address,
+        "acl": _unattached_acl,
+        "peering": _all_traffic_to_peer,
     },
 )
 
@@ -253,17 +241,11 @@ def _undescribed(resource: Resource, _: Context) -> Iterator[Violation]:
 LEAST_OPEN = ResourceRule(
     name="sg-least-open",
     types=(SECURITY_GROUP, *_RULES),
-    severity=Severity.CRITICAL,
-    levels=Levels("M/M/M"),
-    checks={
-        "ingress": Check(
-            "must not be all addresses",
-            _open("ingress"),
-            ("CKV_AWS_24", "CKV_AWS_25", "CKV_AWS_260", "CKV_AWS_277", "AVD-AWS-0107"),
-        ),
-        "egress": Check("must not be all addresses", _open("egress"), ("CKV_AWS_382", "AVD-AWS-0104")),
-        "prefix-list": Check("must not be a prefix list, whose ranges are not in the program", _prefix_list),
-        "description": Check("must describe the purpose", _undescribed, ("CKV_AWS_23", "AVD-AWS-0099", "AVD-AWS-0124")),
+    finds={
+        "ingress": _open("ingress"),
+        "egress": _open("egress"),
+        "prefix-list": _prefix_list,
+        "description": _undescribed,
     },
 )
 
@@ -280,9 +262,7 @@ def _unused(stack: Stack, _: Context) -> Iterator[Violation]:
 GROUPS_USED = StackRule(
     name="sg-attached",
     types=(SECURITY_GROUP,),
-    severity=Severity.LOW,
-    levels=Levels("A/A/M"),
-    checks={"used": Check("must be attached", _unused, ("CKV2_AWS_5",))},
+    finds={"used": _unused},
 )
 
 
@@ -346,8 +326,6 @@ _DOCKER: Final = "172.17.0.0/16"
 VPC_SHAPE = StackRule(
     name="vpc-shape",
     types=(VPC, VPC_RANGE, CLUSTER, SUBNET, NAT_GATEWAY, VPC_ENDPOINT),
-    severity=Severity.MEDIUM,
-    levels=Levels("A/M/M"),
     settings={
         "reserved": setting("reserved CIDR ranges of other networks", [_DOCKER]),
         "nat": setting(
@@ -364,11 +342,11 @@ VPC_SHAPE = StackRule(
             ["s3", "ecr.api", "ecr.dkr", "sts"],
         ),
     },
-    checks={
-        "private": Check("must be a private range", _public_range),
-        "apart": Check("must not overlap another range", _overlapping),
-        "nat": Check("must match the rule's setting", _gateways),
-        "endpoints": Check("must have the required VPC endpoints", _missing_endpoints),
+    finds={
+        "private": _public_range,
+        "apart": _overlapping,
+        "nat": _gateways,
+        "endpoints": _missing_endpoints,
     },
 )
 
@@ -392,9 +370,7 @@ def _unlimited(endpoint: Resource, _: Context) -> Iterator[Violation]:
 ENDPOINTS = ResourceRule(
     name="endpoint-policy-narrow",
     types=(VPC_ENDPOINT,),
-    severity=Severity.MEDIUM,
-    levels=Levels("M/M/M"),
-    checks={"limit": Check("must name principals or resources, or have a condition on either", _unlimited)},
+    finds={"limit": _unlimited},
 )
 
 
@@ -408,10 +384,8 @@ def _by_web(subscription: Resource, context: Context) -> Iterator[Violation]:
 SUBSCRIBERS = ResourceRule(
     name="subscribers-listed",
     types=(TOPIC_SUBSCRIPTION,),
-    severity=Severity.HIGH,
-    levels=Levels("M/M/M"),
     settings={"addresses": setting("https addresses that may get messages of a topic", [])},
-    checks={"address": Check("must be a listed address", _by_web)},
+    finds={"address": _by_web},
 )
 
 

@@ -17,6 +17,7 @@ from typing import Any, Final
 
 from sandbox.aws.kinds import AnyOf, Field, Kind, ListOf, ObjectOf, snake
 from sandbox.aws.schema import schema
+from sandbox.aws.terraform.names import EXCEPTIONS, SINGULAR
 from slipway.render.recording import PROVIDER_PREFIX, SECRET, UNKNOWN, RecordedResource, Recording
 
 __all__ = ["document"]
@@ -28,26 +29,12 @@ __all__ = ["document"]
 # Modules of pulumi_aws that Terraform's type names don't contain.
 _SILENT: Final = frozenset({"ec2"})
 _RENAMED_MODULES: Final[Mapping[str, str]] = {"costexplorer": "ce", "rds": "db"}
-_EXCEPTIONS: Final[Mapping[str, str]] = {
-    "aws:autoscaling/group:Group": "aws_autoscaling_group",
-    "aws:autoscaling/tag:Tag": "aws_autoscaling_group_tag",
-    "aws:ec2/vpcIpv4CidrBlockAssociation:VpcIpv4CidrBlockAssociation": "aws_vpc_ipv4_cidr_block_association",
-    "aws:iam/openIdConnectProvider:OpenIdConnectProvider": "aws_iam_openid_connect_provider",
-    "aws:ec2/securityGroupRule:SecurityGroupRule": "aws_security_group_rule",
-    "aws:fsx/openZfsFileSystem:OpenZfsFileSystem": "aws_fsx_openzfs_file_system",
-    "aws:lb/loadBalancer:LoadBalancer": "aws_lb",
-    "aws:rds/cluster:Cluster": "aws_rds_cluster",
-    "aws:rds/clusterInstance:ClusterInstance": "aws_rds_cluster_instance",
-    "aws:s3/bucketObjectv2:BucketObjectv2": "aws_s3_object",
-    "aws:s3/bucketReplicationConfig:BucketReplicationConfig": "aws_s3_bucket_replication_configuration",
-}
-"""Registry documentation of hashicorp/aws 6, names of resources (2026-11)."""
 
 
 def terraform_type(token: str) -> str:
     """Terraform's type of a Pulumi token: `aws:eks/nodeGroup:NodeGroup` is `aws_eks_node_group`."""
-    if token in _EXCEPTIONS:
-        return _EXCEPTIONS[token]
+    if token in EXCEPTIONS:
+        return EXCEPTIONS[token]
     _, module, name = token.split(":")
     group = module.partition("/")[0]
     prefix = "" if group in _SILENT else f"{_RENAMED_MODULES.get(group, group)}_"
@@ -55,18 +42,6 @@ def terraform_type(token: str) -> str:
 
 
 # Inputs with Terraform's names: snake_case, and blocks with their singular name.
-
-
-SINGULAR: Final = frozenset({
-    "advanced_backup_settings", "ands", "applied_fors", "client_id_lists", "conditions", "copy_actions", "cors_rules",
-    "cost_filters", "encryption_configurations", "default_actions", "ebs_block_devices", "grants",
-    "image_tag_mutability_exclusion_filters", "inline_policies", "lifecycle_policies", "lifecycle_rules",
-    "monitor_arn_lists", "noncurrent_version_transitions", "notifications", "ors", "parameters", "planned_limits",
-    "pod_identity_associations", "routes", "rules", "selection_tags", "statements", "subnet_configurations",
-    "subscribers", "taints", "target_grants", "thumbprint_lists", "transitions",
-})  # fmt: skip
-"""Pulumi's plural names of lists whose Terraform name is singular (registry documentation of hashicorp/aws 6,
-2026-11)."""
 
 
 def spell(token: str, inputs: Mapping[str, Any]) -> dict[str, Any]:

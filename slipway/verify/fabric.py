@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from decimal import Decimal
+from pathlib import Path
 from typing import Any, Final
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
@@ -35,29 +36,8 @@ of EKS have. AWS publishes no list of digests; `--nccl-image` takes one, or a co
 NODES: Final = 2
 SIZE: Final = 2147483648  # largest message, in bytes, for a type without a published result
 _SECRET: Final = "ssh"  # noqa: S105 - the name of an object
-CONNECT: Final = """\
-set -eu
-install -d -m 700 /root/.ssh
-install -d -m 755 /run/sshd
-install -m 600 /ssh/id /root/.ssh/id_ed25519
-install -m 600 /ssh/id.pub /root/.ssh/authorized_keys
-ssh-keygen -A
-if [ "$JOB_COMPLETION_INDEX" != 0 ]; then exec /usr/sbin/sshd -D -e; fi
-until ssh -o BatchMode=yes -o ConnectTimeout=5 "$PEER" true; do sleep 5; done
-"""
-MEASURE: Final = """\
-code=0
-/opt/amazon/openmpi/bin/mpirun --allow-run-as-root -np "$PROCESSES" --host "$HOSTS" --bind-to none \\
-  -x PATH -x LD_LIBRARY_PATH -x LD_PRELOAD -x FI_PROVIDER -x NCCL_DEBUG -x NCCL_DEBUG_FILE -x NCCL_SOCKET_IFNAME \\
-  /opt/nccl-tests/build/all_reduce_perf -b "$SMALLEST" -e "$LARGEST" -f 2 -g 1 -c 1 -n 20 >/tmp/out 2>&1 || code=$?
-{
-  cat /tmp/nccl.* 2>/dev/null | grep -iom1 'selected provider is [a-z0-9-]*' || true
-  grep -E '^ *[0-9]+ +[0-9]+ +[a-z]+ ' /tmp/out | tail -n 3 || true
-  grep '^# Out of bounds' /tmp/out || true
-  if [ "$code" != 0 ]; then tail -c 1500 /tmp/out; fi
-} >/dev/termination-log
-exit "$code"
-"""
+CONNECT: Final = Path(__file__).with_name("connect.sh").read_text(encoding="utf-8")
+MEASURE: Final = Path(__file__).with_name("measure.sh").read_text(encoding="utf-8")
 """The log of NCCL goes to files, so that its lines don't cut those of the result. A termination message has at most
 4096 bytes (Kubernetes, "Determine the Reason for Pod Failure")."""
 

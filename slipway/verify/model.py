@@ -10,6 +10,7 @@ import struct
 import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Final
 
 from components.tenancy.network_policies import SERVES
@@ -30,19 +31,7 @@ IMAGE: Final = "public.ecr.aws/amazonlinux/amazonlinux:2023"
 """With curl (Amazon Linux 2023 User Guide, "Package changes for curl and libcurl")."""
 PUBLIC_SECONDS: Final = 300
 """How long the load balancer may take to reach the model after it answers inside the cluster."""
-ASK: Final = """\
-ask() {
-  curl -sS --max-time 30 -o /tmp/answer -w '%{http_code}' -H 'Content-Type: application/json' -d "$REQUEST" "$1" \\
-    2>/tmp/error
-}
-until [ "$(ask "$INSIDE")" = 200 ]; do sleep 5; done
-{ echo "inside 200"; head -c 1000 /tmp/answer; echo; } >/tmp/message
-cp /tmp/message /dev/termination-log
-[ -n "$OUTSIDE" ] || exit 0
-end=$(( $(date +%s) + PUBLIC_SECONDS ))
-while code=$(ask "$OUTSIDE"); [ "$code" != 200 ] && [ "$(date +%s)" -lt "$end" ]; do sleep 10; done
-{ cat /tmp/message; echo "outside $code $(head -c 500 /tmp/error)"; } >/dev/termination-log
-"""
+ASK: Final = Path(__file__).with_name("ask.sh").read_text(encoding="utf-8")
 
 
 @dataclass(frozen=True)

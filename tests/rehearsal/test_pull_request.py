@@ -78,7 +78,7 @@ def test_an_unknown_base_is_an_error_and_not_an_empty_change(repository: Reposit
     [
         ("policies/suppressions.yaml", {"- rule: queues-encrypted/key\n": EXCUSE},
             "review: the change adds the suppression of queues-encrypted/principal"),
-        ("policies/rules/message_queues.py", {'levels=Levels("M/M/M")': 'levels=Levels("-/-/-")'},
+        ("policies/rules/message_queues.yaml", {"levels: M/M/M": "levels: -/-/-"},
             "review: the change changes enforcementLevel"),
         ("Makefile", {}, "review: the change changes Makefile"),
         ("components/network/flow_logs.py", {'f"log-group:{self._group_name}:*"': '"log-group:theirs:*"'},

@@ -188,23 +188,9 @@ CONFIGURATION: Final[Mapping[str, Any]] = {
         {"name": "default", "plugins": [{"pluginRef": name, "weight": weight} for name, weight in SCORERS.items()]}
     ],
 }
-METRICS_OF: Final[Mapping[Engine, Mapping[str, str]]] = {
-    "vllm": {},
-    "sglang": {
-        "total-queued-requests-metric": "sglang:num_queue_reqs",
-        "total-running-requests-metric": "sglang:num_running_reqs",
-        "kv-cache-usage-percentage-metric": "sglang:token_usage",
-        "cache-info-metric": "sglang:cache_config_info",
-        "lora-info-metric": "",
-    },
-    "triton-tensorrt-llm": {
-        "total-queued-requests-metric": "nv_trt_llm_request_metrics{request_type=waiting}",
-        "total-running-requests-metric": "nv_trt_llm_request_metrics{request_type=scheduled}",
-        "kv-cache-usage-percentage-metric": "nv_trt_llm_kv_cache_block_metrics{kv_cache_block_type=fraction}",
-        "cache-info-metric": "",
-        "lora-info-metric": "",
-    },
-}
+METRICS_OF: Final[Mapping[Engine, Mapping[str, str]]] = strict_yaml.read(
+    Path(__file__).with_name("metrics.yaml").read_text(encoding="utf-8")
+)
 """Names of an engine's metrics, where they aren't vLLM's; none for what it doesn't have (config/charts/epplib of
 v1.5.0)."""
 _ENVOY: Final = Path(__file__).with_name("envoy.yaml")

@@ -152,7 +152,7 @@ def of_block(block: Any, fields: Mapping[str, Field], renamed: Mapping[str, str]
     kinds = {name: fields[key].kind for key, name in properties.items()}
     forms = {name: _of_type(type, kinds.get(name), renamed) for name, type in types.items()}
     for name, each in nested.items():
-        below = _of_nested(each.block, kinds.get(name), renamed)
+        below = of_block(each.block, _fields(kinds.get(name)), renamed)
         forms[name] = (
             Many(below, isinstance(_first(kinds.get(name)), (ObjectOf, Anything))) if each.nesting in MANY else below
         )
@@ -161,10 +161,6 @@ def of_block(block: Any, fields: Mapping[str, Field], renamed: Mapping[str, str]
         **{name: [] if one.nesting in MANY else None for name, one in nested.items()},
     }
     return Block(forms, properties, empty)
-
-
-def _of_nested(block: Any, kind: Kind | None, renamed: Mapping[str, str]) -> Block:
-    return of_block(block, _fields(kind), renamed)
 
 
 def _of_type(type: Any, kind: Kind | None, renamed: Mapping[str, str]) -> Form:

@@ -14,14 +14,18 @@ from sandbox.aws.terraform.forms import Block, of_block
 from spec import strict_yaml
 
 _NAMES: Final = strict_yaml.read(Path(__file__).with_name("names.yaml").read_text(encoding="utf-8"))
+EXCEPTIONS: Final[Mapping[str, str]] = _NAMES["types"]
+"""Terraform's types that no rule gives, by token."""
+SINGULAR: Final = frozenset(_NAMES["singular"])
+"""Pulumi's plural names of lists whose Terraform name is singular."""
 GIVEN: Final[Mapping[str, Mapping[str, Any]]] = _NAMES["given"]
 """What a configuration has whatever the program says, by Terraform's type."""
 
 
 def terraform_type(token: str, known: Container[str]) -> str | None:
     """Terraform's type of a token: `aws:eks/nodeGroup:NodeGroup` is `aws_eks_node_group`; None if it isn't known."""
-    if token in _NAMES["types"]:
-        found = str(_NAMES["types"][token])
+    if token in EXCEPTIONS:
+        found = EXCEPTIONS[token]
         return found if found in known else None
     _, module, name = token.split(":")
     group = module.partition("/")[0]

@@ -120,7 +120,8 @@ class Previews:
 
 def rendered(helm: Path, chart: Chart, release: ReleaseName, values: Mapping[str, Any], client: KubeClient) -> Rendered:
     """What the chart renders to for a cluster, without `crds/` and tests. Raises SandboxError."""
-    apis = sorted({name for each in client.discovery.everything() for name in _api_names(each)})
+    kinds = client.discovery.everything()
+    apis = sorted({name for one in kinds for name in (one.api_version, f"{one.api_version}/{one.kind}")})
     text = json.dumps(values, sort_keys=True)
     served = tuple(sorted(table.served(chart.name, chart.version).items()))
     return _rendered(helm, chart.path, _stamp(chart.path), release, text, client.version(), tuple(apis), served)
@@ -174,10 +175,6 @@ def _stamp(chart: Path) -> str:
     files = sorted(path for path in chart.rglob("*") if path.is_file())
     text = "\n".join(f"{path} {path.stat().st_mtime_ns}" for path in files)
     return hashlib.sha256(text.encode()).hexdigest()
-
-
-def _api_names(resource: Any) -> tuple[str, str]:
-    return resource.api_version, f"{resource.api_version}/{resource.kind}"
 
 
 # What hook Jobs of a chart would do while it is installed.

@@ -1,5 +1,6 @@
 """The table of rules: names match settings, messages contain the fix, pools are rendered as CEL."""
 
+import re
 from collections.abc import Sequence
 from itertools import product
 from pathlib import Path
@@ -14,6 +15,7 @@ from components.admission.admission import ACTIONS, binding, policy
 from components.admission.kinds import BY_RESOURCE
 from components.admission.placement import pools
 from components.admission.rule import Message, literal
+from spec import strict_yaml
 from spec.catalog.software import CHARTS
 from spec.settings.admission import Action, Admission
 from tests.components.admission import acts_of_keys, acts_of_sources
@@ -27,6 +29,15 @@ LONGEST_MESSAGE: Final = 5000
 """k8s.io/apiserver, validating admission policy, maxMessageLength is 5 KiB; a longer one is not shown."""
 
 each_rule = pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.name)
+
+
+def test_every_rule_has_its_words_which_name_only_its_values() -> None:
+    words = strict_yaml.read((Path(jobs.__file__).with_name("rules.yaml")).read_text(encoding="utf-8"))
+    assert set(words) == {rule.name for rule in RULES}
+    for rule in RULES:
+        named = {name for text in words[rule.name].values() for name in re.findall(r"\{([a-z_]+)\}", text)}
+        assert named == set(rule.names), rule.name
+        assert all((rule.what, rule.why, rule.message.wrong, rule.message.fix)), rule.name
 
 
 def test_every_rule_has_a_setting_and_every_setting_a_rule() -> None:

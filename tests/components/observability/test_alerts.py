@@ -100,3 +100,7 @@ def test_settings_reach_the_alerts() -> None:
     assert "> 5400" in found["JobRunaway"].expression
     assert "[90m]" in found["CheckpointNotWritten"].expression
     assert ">= 5400" in found["CheckpointNotWritten"].expression
+
+
+def test_a_severity_says_how_soon_an_alert_needs_attention() -> None:
+    assert {alert.severity for alert in ALERTS.values()} == {"info", "warning", "critical"}

@@ -10,8 +10,9 @@ import pytest
 
 from sandbox.aws.kinds import AnyOf, Field, ListOf, ObjectOf, snake
 from sandbox.aws.schema import schema
+from sandbox.aws.terraform.names import SINGULAR
 from slipway.render.recorder import record
-from slipway.render.terraform import SINGULAR, document, spell, terraform_type
+from slipway.render.terraform import document, spell, terraform_type
 from tests.support.cases import beside
 from tests.support.mocks import providers
 from tests.support.stacks import NAMES, recorded

@@ -11,6 +11,7 @@ import jsonschema
 import pytest
 import yaml
 
+from spec.jobs import HOUR, LONGEST
 from spec.settings import load, read_stack, reference, schema, stacks_in
 from spec.settings.presets import PRESETS
 from tests.spec.settings.stack import BASE, STACK, changed, problems
@@ -180,3 +181,8 @@ def test_every_setting_has_a_meaning() -> None:
 @pytest.mark.parametrize(("path", "value"), CASES["values and defaults of a setting are listed"])
 def test_values_and_defaults_of_a_setting_are_listed(path: str, value: str) -> None:
     assert rows(page())[path][0] == value
+
+
+def test_nodes_of_training_outlive_the_longest_job_by_four_hours() -> None:
+    for name in ("a100", "h100"):
+        assert PRESETS[name]["disruption"]["terminationGracePeriod"] == f"{LONGEST // HOUR + 4}h"
