@@ -6,7 +6,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, Final, cast
 
 import pulumi
 import pulumi_aws as aws_sdk
@@ -85,7 +85,8 @@ def test_an_imported_object_is_unchanged(engine: Engine, clients: Clients, accou
 # Changes in place of a platform that is up, under a real engine: each is previewed, then made.
 
 
-CHANGES: list[dict[str, tuple[Any, Any]]] = beside(__file__)
+CASES: Final = beside(__file__)
+CHANGES: list[dict[str, tuple[Any, Any]]] = CASES["changes"]
 """Batches of changes: `resource.argument` with the value before and after."""
 CHANGES[1]["role.assume_role_policy"] = (TRUST, OTHER_TRUST)
 
