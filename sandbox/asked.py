@@ -28,9 +28,15 @@ REGION: Final = ("AWS_REGION", "AWS_DEFAULT_REGION")
 OF_COMMAND: Final = ("pulumi",)
 """Tools that each command runs itself."""
 AT_START: Final = (
-    table.VARIABLE, official.VARIABLE, "SLIPWAY_CACHE", archive.VARIABLE, "XDG_CACHE_HOME", "KUBEBUILDER_ASSETS",
-    *(tool.variable for tool in TOOLS.values() if tool.name not in OF_COMMAND), *REGION,
-)  # fmt: skip
+    table.VARIABLE,
+    official.VARIABLE,
+    "SLIPWAY_CACHE",
+    archive.VARIABLE,
+    "XDG_CACHE_HOME",
+    "KUBEBUILDER_ASSETS",
+    *(tool.variable for tool in TOOLS.values() if tool.name not in OF_COMMAND),
+    *REGION,
+)
 """Variables that the daemon reads, or passes to the processes that it starts."""
 
 

@@ -137,9 +137,14 @@ def _check(kind: Kind, value: Any, at: PropertyPath) -> Iterable[Failure]:
 
 
 _WORDS = {
-    "str": "a string", "int": "a whole number", "float": "a number", "bool": "true or false", "ListOf": "a list",
-    "MapOf": "a map", "ObjectOf": "an object",
-}  # fmt: skip
+    "str": "a string",
+    "int": "a whole number",
+    "float": "a number",
+    "bool": "true or false",
+    "ListOf": "a list",
+    "MapOf": "a map",
+    "ObjectOf": "an object",
+}
 
 
 def _fits(kind: Scalar, value: Any) -> bool:

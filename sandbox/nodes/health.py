@@ -36,10 +36,13 @@ def break_gpu(client: KubeClient, name: str, ago: float = TOLERATED) -> None:
         return
     since = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(time.time() - ago))
     broken = {
-        "type": CONDITION, "status": "False", "reason": f"NvidiaXID{XID}Error", "lastTransitionTime": since,
+        "type": CONDITION,
+        "status": "False",
+        "reason": f"NvidiaXID{XID}Error",
+        "lastTransitionTime": since,
         "message": f"detected XID-{XID} on the instance, review kernel logs for additional information.",
         "lastHeartbeatTime": since,
-    }  # fmt: skip
+    }
     status = {"conditions": [broken], "allocatable": without_a_gpu(found)}
     client.apply({**Ref("v1", "Node", name).as_object(), "status": status}, AGENT, force=True, subresource="status")
 

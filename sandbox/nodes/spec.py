@@ -144,9 +144,13 @@ def _node_info(spec: NodeSpec) -> dict[str, str]:
     """Every field is required; those that no pool decides are empty."""
     empty = dict.fromkeys(("machineID", "systemUUID", "bootID", "kernelVersion", "kubeProxyVersion"), "")
     return {
-        **empty, "architecture": spec.arch, "containerRuntimeVersion": "containerd://2", "operatingSystem": "linux",
-        "kubeletVersion": f"v{spec.kubernetes}.0-sandbox", "osImage": "slipway sandbox",
-    }  # fmt: skip
+        **empty,
+        "architecture": spec.arch,
+        "containerRuntimeVersion": "containerd://2",
+        "operatingSystem": "linux",
+        "kubeletVersion": f"v{spec.kubernetes}.0-sandbox",
+        "osImage": "slipway sandbox",
+    }
 
 
 # Writes Node objects into the API server of a cluster.

@@ -85,11 +85,15 @@ class Provisioner(Follower):
         about = {"apiVersion": "v1", "kind": "PersistentVolumeClaim"}
         about |= {key: metadata[key] for key in ("name", "namespace", "uid")}
         event = {
-            "apiVersion": "v1", "kind": "Event", "involvedObject": about, "type": "Warning",
+            "apiVersion": "v1",
+            "kind": "Event",
+            "involvedObject": about,
+            "type": "Warning",
             "metadata": {"name": f"{metadata['name']}.provisioning", "namespace": metadata["namespace"]},
-            "reason": "ProvisioningFailed", "source": {"component": driver.name},
+            "reason": "ProvisioningFailed",
+            "source": {"component": driver.name},
             "message": f"failed to provision volume with StorageClass {claim['spec']['storageClassName']!r}: {why}",
-        }  # fmt: skip
+        }
         self._client.apply(event, MANAGER, force=True)
 
 

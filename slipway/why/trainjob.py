@@ -28,9 +28,12 @@ _POLICY: Final = ("activeDeadlineSeconds", "backoffLimit", "cleanPodPolicy", "su
 _LAUNCHED: Final = re.compile(r"\btorchrun\b|\btorch\.distributed\.(?:run|launch)\b")
 _PYTHON: Final = re.compile(r"(?:.*/)?python[0-9.]*")
 _OLD: Final = re.compile(r"(?<=\$)([({]?)(MASTER_ADDR|MASTER_PORT|WORLD_SIZE|RANK)\b")
-_NEW: Final = {"MASTER_ADDR": "PET_MASTER_ADDR", "MASTER_PORT": "PET_MASTER_PORT"} | {
-    "WORLD_SIZE": "PET_NNODES", "RANK": "PET_NODE_RANK"
-}  # fmt: skip
+_NEW: Final = {
+    "MASTER_ADDR": "PET_MASTER_ADDR",
+    "MASTER_PORT": "PET_MASTER_PORT",
+    "WORLD_SIZE": "PET_NNODES",
+    "RANK": "PET_NODE_RANK",
+}
 """Variables of the training operator, which counts pods without `nprocPerNode`, and those of both."""
 
 

@@ -500,13 +500,21 @@ def _still_writing(account: str, region: str) -> set[str]:
 def inputs_of(group: Any) -> dict[str, Any]:
     """A node group of moto in the spelling of pulumi_aws, as the observer of nodes takes it."""
     given = {
-        "amiType": group.ami_type, "capacityType": group.capacity_type, "clusterName": group.cluster_name,
-        "diskSize": group.disk_size, "instanceTypes": group.instance_types, "labels": dict(group.labels),
+        "amiType": group.ami_type,
+        "capacityType": group.capacity_type,
+        "clusterName": group.cluster_name,
+        "diskSize": group.disk_size,
+        "instanceTypes": group.instance_types,
+        "labels": dict(group.labels),
         "launchTemplate": dict(group.launch_template) if group.launch_template else None,
-        "nodeGroupName": group.nodegroup_name, "nodeRoleArn": group.node_role, "releaseVersion": group.release_version,
-        "scalingConfig": dict(group.scaling_config), "subnetIds": list(group.subnets),
-        "taints": [dict(one) for one in group.taints], "version": group.version,
-    }  # fmt: skip
+        "nodeGroupName": group.nodegroup_name,
+        "nodeRoleArn": group.node_role,
+        "releaseVersion": group.release_version,
+        "scalingConfig": dict(group.scaling_config),
+        "subnetIds": list(group.subnets),
+        "taints": [dict(one) for one in group.taints],
+        "version": group.version,
+    }
     return {name: value for name, value in given.items() if value is not None}
 
 

@@ -174,8 +174,10 @@ def _to_event_bridge(original: Callable[..., Any], response: Any) -> Any:
 def _compact(original: Any, queue: Any) -> Any:
     """Documents are without blanks, as SQS answers them."""
     found = original(queue).items()
-    return {name: json.dumps(json.loads(one), separators=(",", ":")) if name == "RedrivePolicy" and one else one
-            for name, one in found}  # fmt: skip
+    return {
+        name: json.dumps(json.loads(one), separators=(",", ":")) if name == "RedrivePolicy" and one else one
+        for name, one in found
+    }
 
 
 def _grows(original: Callable[..., int]) -> Callable[..., int]:

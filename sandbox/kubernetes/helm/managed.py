@@ -22,10 +22,13 @@ from sandbox.notes import NoteKind
 from sandbox.ports import Outcome
 
 CHARTS: Final[Mapping[str, str]] = {
-    "aws-ebs-csi-driver": "aws-ebs-csi-driver", "aws-efs-csi-driver": "aws-efs-csi-driver",
-    "aws-fsx-csi-driver": "aws-fsx-csi-driver", "aws-mountpoint-s3-csi-driver": "aws-mountpoint-s3-csi-driver",
-    "eks-node-monitoring-agent": "eks-node-monitoring-agent", "vpc-cni": "aws-vpc-cni",
-}  # fmt: skip
+    "aws-ebs-csi-driver": "aws-ebs-csi-driver",
+    "aws-efs-csi-driver": "aws-efs-csi-driver",
+    "aws-fsx-csi-driver": "aws-fsx-csi-driver",
+    "aws-mountpoint-s3-csi-driver": "aws-mountpoint-s3-csi-driver",
+    "eks-node-monitoring-agent": "eks-node-monitoring-agent",
+    "vpc-cni": "aws-vpc-cni",
+}
 """The chart of each add-on that has one. kube-proxy, CoreDNS, the Pod Identity agent and metrics-server have none that
 their project publishes for EKS."""
 NAMESPACE: Final = "kube-system"
