@@ -6,7 +6,6 @@ the SDK, do). A test compares the list with the program. The types are spelled o
 or `kubernetes:core/v1:` includes types that nobody has reviewed.
 """
 
-from pathlib import Path
 from typing import Final
 
 from policies.resources import tokens
@@ -15,9 +14,7 @@ from spec import strict_yaml
 _EVALUATED: Final = frozenset(
     value for name, value in vars(tokens).items() if name.isupper() and isinstance(value, str)
 )
-DECLARED: Final[frozenset[str]] = frozenset(
-    strict_yaml.read(Path(__file__).with_name("reviewed.yaml").read_text(encoding="utf-8"))
-)
+DECLARED: Final[frozenset[str]] = frozenset(strict_yaml.beside(__file__))
 """Types that the program declares and that no rule names."""
 
 REVIEWED: Final = _EVALUATED | DECLARED  # all reviewed types

@@ -77,6 +77,12 @@ def read(text: str) -> Any:
     return yaml.load(text, Loader=StrictLoader)  # noqa: S506, TID251 - a SafeLoader, stricter
 
 
+def beside(module: str, name: str = "") -> Any:
+    """The document of the YAML file beside a module, given as its `__file__`: of the module's name or of another."""
+    path = Path(module)
+    return read(path.with_name(f"{name or path.stem}.yaml").read_text(encoding="utf-8"))
+
+
 def tree(text: str) -> Any:
     """The nodes of the one document of a text, with their places. Raises yaml.YAMLError as `read`."""
     reader = StrictLoader(text)

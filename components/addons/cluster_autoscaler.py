@@ -14,18 +14,18 @@ import pulumi
 from pulumi_kubernetes.helm.v3 import Release
 
 from components.addons.images import chart_values, prefixes
-from components.addons.reads import READS
 from components.base.iam import Inline, Statement, document, pod_identity_role
 from components.base.kubernetes import locate, release
 from components.base.outputs import ClusterOutputs
 from components.base.placement import selector
 from components.pools.managed import ENABLED, discovery_tag
+from spec import strict_yaml
 from spec.catalog.software import CHARTS, CLUSTER_AUTOSCALER_IMAGES
 from spec.settings.charts import Charts
 
 NAMESPACE: Final = "kube-system"
 SERVICE_ACCOUNT: Final = "cluster-autoscaler"
-_READ: Final = READS["cluster-autoscaler"]
+_READ: Final = strict_yaml.beside(__file__, "reads")["cluster-autoscaler"]
 
 
 @dataclass(frozen=True, kw_only=True)

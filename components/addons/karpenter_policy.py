@@ -7,8 +7,8 @@ creating instance profiles (the program creates one with the node role) and zona
 from dataclasses import dataclass
 from typing import Final
 
-from components.addons.reads import READS
 from components.base.iam import Conditions, Statement, document
+from spec import strict_yaml
 
 OWNED: Final = "owned"
 _LAUNCH: Final = ("ec2:CreateFleet", "ec2:RunInstances")
@@ -16,7 +16,7 @@ _CREATED: Final = ("fleet", "instance", "launch-template", "network-interface", 
 """Resource types that a launch creates."""
 _USED: Final = ("capacity-reservation", "placement-group", "security-group", "subnet")
 """Existing resource types that a launch uses."""
-_DISCOVERY: Final = READS["karpenter"]
+_DISCOVERY: Final = strict_yaml.beside(__file__, "reads")["karpenter"]
 
 
 @dataclass(frozen=True, kw_only=True)

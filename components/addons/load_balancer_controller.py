@@ -12,17 +12,17 @@ from typing import Any, Final
 
 import pulumi
 
-from components.addons.reads import READS
 from components.base.addon import AddOnContext, ChartAddOn, Permissions
 from components.base.iam import Conditions, Inline, Statement, document
 from components.base.placement import keeps_one, sized
+from spec import strict_yaml
 from spec.catalog.software import CHARTS
 from spec.settings.addons.ingress import LoadBalancerController as Settings
 
 TAG: Final = "elbv2.k8s.aws/cluster"
 """Tag of everything that the controller creates; its value is the name of the cluster."""
 
-READ: Final = READS["load-balancer-controller"]
+READ: Final = strict_yaml.beside(__file__, "reads")["load-balancer-controller"]
 WEB_ACL: Final = ("wafv2:AssociateWebACL", "wafv2:DisassociateWebACL", "wafv2:GetWebACL", "wafv2:GetWebACLForResource")
 _BALANCERS: Final = ("loadbalancer/app/*/*", "loadbalancer/net/*/*")
 _LISTENERS: Final = ("listener/app/*/*/*", "listener/net/*/*/*")

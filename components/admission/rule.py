@@ -5,14 +5,11 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any, Final
 
 from spec import strict_yaml
 
-_WORDS: Final[Mapping[str, Mapping[str, str]]] = strict_yaml.read(
-    Path(__file__).with_name("rules.yaml").read_text(encoding="utf-8")
-)
+_WORDS: Final[Mapping[str, Mapping[str, str]]] = strict_yaml.beside(__file__, "rules")
 
 
 @dataclass(frozen=True, order=True)

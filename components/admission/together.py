@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from itertools import chain
-from pathlib import Path
 from typing import Final
 
 from components.admission.kinds import POD
@@ -18,9 +17,7 @@ from components.admission.templates import BY_A_USER, changed
 from components.admission.variables import compact
 from spec import strict_yaml
 
-GROUPS: Final[Mapping[str, Collection[str]]] = strict_yaml.read(
-    Path(__file__).with_name("groups.yaml").read_text(encoding="utf-8")
-)
+GROUPS: Final[Mapping[str, Collection[str]]] = strict_yaml.beside(__file__, "groups")
 """Names of policies, of at most 16 KiB each, with those of their rules."""
 _UPDATE: Final = " UPDATE"
 _VARIABLES: Final = {

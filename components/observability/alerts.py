@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, Final
 
 from components.observability.promql import NODE, POD_JOB, by_leader, of_team, renamed, with_team
@@ -26,9 +25,7 @@ from spec import strict_yaml
 from spec.catalog import prices
 from spec.settings.addons.observability import Alerts
 
-_WORDS: Final[Mapping[str, Mapping[str, str]]] = strict_yaml.read(
-    Path(__file__).with_name("alerts.yaml").read_text(encoding="utf-8")
-)
+_WORDS: Final[Mapping[str, Mapping[str, str]]] = strict_yaml.beside(__file__)
 
 
 @dataclass(frozen=True, kw_only=True)

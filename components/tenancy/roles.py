@@ -6,7 +6,6 @@ namespace's network policies. No member can change the team's quotas, limits, la
 """
 
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Any, Final
 
 from components.base.kubernetes import Objects
@@ -33,9 +32,7 @@ def of_addons() -> dict[str, tuple[str, ...]]:
     return found
 
 
-_TABLES: Final[Mapping[str, _Resources]] = strict_yaml.read(
-    Path(__file__).with_name("roles.yaml").read_text(encoding="utf-8")
-)
+_TABLES: Final[Mapping[str, _Resources]] = strict_yaml.beside(__file__)
 _EDITED: Final[_Resources] = {**of_addons(), **_TABLES["edited"]}
 """Resources that `edit` can write and every member can read."""
 _SEEN: Final = _TABLES["seen"]

@@ -15,7 +15,6 @@ changes what others may do.
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Final
 
 from policies.resources.access import Node, texts
@@ -57,9 +56,7 @@ def listed_by_place(found: list[Grant]) -> str:
 
 SYSTEM: Final = frozenset({"kube-node-lease", "kube-public", "kube-system"})  # namespaces of Kubernetes
 READS: Final = frozenset({"get", "list", "watch"})
-_READ: Final[Mapping[str, Sequence[str]]] = strict_yaml.read(
-    Path(__file__).with_name("grants.yaml").read_text(encoding="utf-8")
-)
+_READ: Final[Mapping[str, Sequence[str]]] = strict_yaml.beside(__file__)
 _URLS: Final = frozenset(
     f"{url}{part}"
     for url in ("/api", "/apis", "/healthz", "/livez", "/metrics", "/openapi", "/readyz", "/version")

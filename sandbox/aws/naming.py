@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any, Final
 
 from sandbox.aws.schema import Schema
@@ -18,9 +17,7 @@ from spec import strict_yaml
 
 DIGITS: Final = 7
 _LIMIT: Final = 255
-_ROWS: Final[Mapping[str, Mapping[str, Any]]] = strict_yaml.read(
-    Path(__file__).with_name("naming.yaml").read_text(encoding="utf-8")
-)
+_ROWS: Final[Mapping[str, Mapping[str, Any]]] = strict_yaml.beside(__file__)
 
 
 def property_of(type_token: str) -> str:

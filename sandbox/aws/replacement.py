@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Final, TypeAlias
 
@@ -12,9 +11,7 @@ from sandbox.rpc.diff import Path as PropertyPath
 from spec import strict_yaml
 
 Inputs: TypeAlias = Mapping[str, Any]
-_ROWS: Final[Mapping[str, list[str]]] = strict_yaml.read(
-    Path(__file__).with_name("replacement.yaml").read_text(encoding="utf-8")
-)
+_ROWS: Final[Mapping[str, list[str]]] = strict_yaml.beside(__file__)
 
 
 def known(type_token: str) -> bool:

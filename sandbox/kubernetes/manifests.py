@@ -1,7 +1,6 @@
 """Resources that are one Kubernetes object: typed resources, `CustomResource`, and the `...Patch` of either."""
 
 import hashlib
-import pathlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -34,8 +33,7 @@ from sandbox.rpc.wire import UNKNOWN, has_unknown
 from spec import strict_yaml
 
 _ALWAYS = ("metadata.name", "metadata.namespace")
-_FILE = pathlib.Path(__file__).with_name("replaced.yaml")
-_REPLACED: Mapping[str, list[str]] = strict_yaml.read(_FILE.read_text(encoding="utf-8"))
+_REPLACED: Mapping[str, list[str]] = strict_yaml.beside(__file__, "replaced")
 """Fields whose change makes another object, by group and kind."""
 
 _CONTENTS = ("data", "binaryData", "stringData")

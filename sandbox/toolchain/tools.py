@@ -183,7 +183,7 @@ def _tool(name: str, row: dict[str, Any]) -> Tool:
     return made
 
 
-_ROWS = strict_yaml.read(Path(__file__).with_name("tools.yaml").read_text(encoding="utf-8"))
+_ROWS = strict_yaml.beside(__file__)
 TOOLS: Mapping[str, Tool] = MappingProxyType({name: _tool(name, row) for name, row in _ROWS.items()})
 
 

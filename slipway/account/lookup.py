@@ -8,7 +8,6 @@ terraform-provider-aws, internal/service/ec2/vpc_route.go, `routeCreateID`).
 import binascii
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any, Final
 
 import jmespath  # type: ignore[import-untyped]
@@ -36,8 +35,7 @@ class Search:
     tags: str = "Tags"  # JMESPath of the object's tags; empty if it has none
 
 
-_FILE: Final = Path(__file__).with_name("lookup.yaml")
-_ROWS: Final[Mapping[str, Any]] = strict_yaml.read(_FILE.read_text(encoding="utf-8"))
+_ROWS: Final[Mapping[str, Any]] = strict_yaml.beside(__file__)
 REPEATABLE: Final = frozenset(_ROWS["repeatable"])  # types whose creation only sets something on another object
 NAMED: Final[Mapping[str, str]] = _ROWS["named"]  # ids that follow from the inputs
 SEARCHED: Final = {type: Search(**row) for type, row in _ROWS["searched"].items()}  # types whose ids AWS assigns

@@ -4,13 +4,11 @@ import argparse
 import importlib
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any, Final
 
 from spec import strict_yaml
 
-_FILE: Final = Path(__file__).with_name("commands.yaml")
-_ROWS: Final[Mapping[str, Mapping[str, Any]]] = strict_yaml.read(_FILE.read_text(encoding="utf-8"))
+_ROWS: Final[Mapping[str, Mapping[str, Any]]] = strict_yaml.beside(__file__)
 SHARED: Final = _ROWS["shared"]  # rows of arguments that several commands have
 RENAMED: Final = _ROWS["renamed"]  # what lines began with in the release before
 

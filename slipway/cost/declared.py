@@ -7,7 +7,6 @@ Only what is billed by the hour is priced. Data, requests and what a cluster sta
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from decimal import Decimal
-from pathlib import Path
 from typing import Any, Final
 
 from spec import clock, strict_yaml
@@ -17,7 +16,7 @@ from spec.pricing.model import Estimate, Line, Unpriced, priced
 from spec.pricing.resource_types import FREE, PRICED
 
 Resource = tuple[str, Mapping[str, Any]]  # type and inputs, with the provider's property names
-ROWS: Final[Mapping[str, Any]] = strict_yaml.read(Path(__file__).with_name("declared.yaml").read_text(encoding="utf-8"))
+ROWS: Final[Mapping[str, Any]] = strict_yaml.beside(__file__)
 _INPUT: Final = re.compile(r"\{([^}]+)\}")
 _MISSING: Final = "?"
 _USED: Final = "billed by its use"

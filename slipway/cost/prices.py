@@ -55,10 +55,7 @@ class Query:
 
 
 QUERIES: Final[Mapping[str, Query]] = MappingProxyType(
-    {
-        name: Query(**row)
-        for name, row in strict_yaml.read(Path(__file__).with_name("queries.yaml").read_text(encoding="utf-8")).items()
-    }
+    {name: Query(**row) for name, row in strict_yaml.beside(__file__, "queries").items()}
 )
 """Queries by price name in the catalog."""
 

@@ -15,7 +15,6 @@ import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any, Final
 
 from spec import strict_yaml
@@ -161,10 +160,9 @@ def _machines(_: Mapping[str, Any], outputs: Mapping[str, Any]) -> bool:
 
 
 _HOLDS: Final = {"nodes": _nodes, "machines": _machines}
-_FILE: Final = Path(__file__).with_name("gate.yaml")
 TABLE: Final[Mapping[str, Stateful]] = {
     type: Stateful(**{**row, "holds": _HOLDS.get(row.get("holds"))})
-    for type, row in strict_yaml.read(_FILE.read_text(encoding="utf-8")).items()
+    for type, row in strict_yaml.beside(__file__).items()
 }
 """By type token."""
 

@@ -5,7 +5,6 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import date
-from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Final
 
@@ -14,8 +13,7 @@ from sandbox.kubernetes.objects import Object, Ref
 from spec import strict_yaml
 from spec.catalog import upgrades
 
-_FILE: Final = Path(__file__).with_name("kept.yaml")
-_DOCUMENT: Final[Mapping[str, Any]] = strict_yaml.read(_FILE.read_text(encoding="utf-8"))
+_DOCUMENT: Final[Mapping[str, Any]] = strict_yaml.beside(__file__, "kept")
 _METADATA: Final = next(one for one in _DOCUMENT["shapes"] if "ownerReferences" in one)
 CONFIGS: Final = frozenset(_DOCUMENT["configs"])
 GENERATED: Final = frozenset(_DOCUMENT["generated"])

@@ -8,10 +8,9 @@ invented value.
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from hashlib import sha256
-from pathlib import Path
 from typing import Any, Final
 
-from spec.strict_yaml import read
+from spec import strict_yaml
 
 
 @dataclass(frozen=True)
@@ -45,9 +44,7 @@ class Facts:
         return next((name for prefix, name in prefixes.items() if self.region.startswith(prefix)), "aws")
 
 
-SAMPLES: Final[Mapping[str, Sample]] = {
-    name: Sample(**row) for name, row in read(Path(__file__).with_suffix(".yaml").read_text(encoding="utf-8")).items()
-}
+SAMPLES: Final[Mapping[str, Sample]] = {name: Sample(**row) for name, row in strict_yaml.beside(__file__).items()}
 _NAME_KEYS: Final = ("name", "nodeGroupName", "bucket", "targetId")
 """Inputs that carry the physical name, for the types above."""
 

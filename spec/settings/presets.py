@@ -4,11 +4,8 @@ Plain data in the spelling of the stack file: `load` merges a pool's own keys ov
 """
 
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any, Final
 
 from spec import strict_yaml
 
-PRESETS: Final[Mapping[str, Mapping[str, Any]]] = strict_yaml.read(
-    Path(__file__).with_name("presets.yaml").read_text(encoding="utf-8")
-)
+PRESETS: Final[Mapping[str, Mapping[str, Any]]] = strict_yaml.beside(__file__)

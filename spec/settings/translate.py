@@ -10,7 +10,6 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from difflib import get_close_matches
 from ipaddress import IPv4Network
-from pathlib import Path
 from typing import Any, Final
 
 from pydantic_core import ErrorDetails
@@ -165,9 +164,7 @@ _WORDS: Final[Mapping[str, Callable[[Any, Mapping[str, Any]], Words]]] = {
 }
 
 
-RENAMED: Final[Mapping[str, str]] = strict_yaml.read(
-    Path(__file__).with_name("renamed.yaml").read_text(encoding="utf-8")
-)
+RENAMED: Final[Mapping[str, str]] = strict_yaml.beside(__file__, "renamed")
 """New name of the last key, by the old path; `*` matches any name."""
 
 

@@ -11,7 +11,6 @@ for a GPU.
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any, Final, cast
 
 from pydantic import TypeAdapter
@@ -86,10 +85,7 @@ class ServerImage:
         }
 
 
-_FILE: Final = Path(__file__).with_name("servers.yaml")
-SERVERS: Final = TypeAdapter(dict[str, ServerImage]).validate_python(
-    strict_yaml.read(_FILE.read_text(encoding="utf-8"))
-)
+SERVERS: Final = TypeAdapter(dict[str, ServerImage]).validate_python(strict_yaml.beside(__file__, "servers"))
 VLLM_ERRORS: Final = cast("ErrorMetrics", SERVERS["vllm"].errors)
 TRITON_ERRORS: Final = cast("ErrorMetrics", SERVERS["triton"].errors)
 

@@ -188,9 +188,7 @@ CONFIGURATION: Final[Mapping[str, Any]] = {
         {"name": "default", "plugins": [{"pluginRef": name, "weight": weight} for name, weight in SCORERS.items()]}
     ],
 }
-METRICS_OF: Final[Mapping[Engine, Mapping[str, str]]] = strict_yaml.read(
-    Path(__file__).with_name("metrics.yaml").read_text(encoding="utf-8")
-)
+METRICS_OF: Final[Mapping[Engine, Mapping[str, str]]] = strict_yaml.beside(__file__, "metrics")
 """Names of an engine's metrics, where they aren't vLLM's; none for what it doesn't have (config/charts/epplib of
 v1.5.0)."""
 _ENVOY: Final = Path(__file__).with_name("envoy.yaml")

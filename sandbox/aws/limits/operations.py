@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from types import MappingProxyType
 
 from spec import strict_yaml
@@ -18,8 +17,7 @@ class Operations:
     operations: tuple[str, ...]
 
 
-_TEXT = Path(__file__).with_name("operations.yaml").read_text(encoding="utf-8")
 OPERATIONS: Mapping[str, Operations] = MappingProxyType(
-    {token: Operations(row["service"], tuple(row["operations"])) for token, row in strict_yaml.read(_TEXT).items()}
+    {token: Operations(row["service"], tuple(row["operations"])) for token, row in strict_yaml.beside(__file__).items()}
 )
 """By type: every type that the stacks use or the sandbox's provider keeps in the account."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import difflib
 import functools
-import pathlib
 from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
@@ -51,7 +50,7 @@ def matches(pattern: str, text: str) -> bool:
 # Codes are rows of codes.yaml; the words are those that Coral, AWS's service framework, answers with. EC2 and S3 have
 # words of their own.
 
-_ROWS = strict_yaml.read(pathlib.Path(__file__).with_name("codes.yaml").read_text(encoding="utf-8"))
+_ROWS = strict_yaml.beside(__file__, "codes")
 
 
 def code(service: str, of: str = "code") -> str:

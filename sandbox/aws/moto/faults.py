@@ -17,7 +17,6 @@ import warnings
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field, fields
-from pathlib import Path
 from typing import Any, Final
 
 from botocore import xform_name
@@ -31,9 +30,7 @@ from sandbox.aws.rules.requests import READS
 from sandbox.errors import SandboxError
 from spec import strict_yaml
 
-_CODES: Final[Mapping[str, Mapping[str, tuple[str, int]]]] = strict_yaml.read(
-    Path(__file__).with_suffix(".yaml").read_text(encoding="utf-8")
-)
+_CODES: Final[Mapping[str, Mapping[str, tuple[str, int]]]] = strict_yaml.beside(__file__)
 AWAY: Final = "away"
 SLOW: Final = "slow"
 FULL: Final = "full"

@@ -9,7 +9,6 @@ import json
 import pydoc
 import re
 from collections.abc import Callable, Mapping
-from pathlib import Path
 from typing import Any, Final
 from xml.sax.saxutils import unescape
 
@@ -35,14 +34,13 @@ from sandbox.aws.rules.policies import admits, listed
 from sandbox.aws.shapes import normal
 from spec import strict_yaml
 
-_FILE: Final = Path(__file__).with_name("fixes.yaml")
 _CLASS: Final = "STANDARD"
 """Of a log group, by default (CloudWatch Logs API Reference, CreateLogGroup)."""
 
 
 def install() -> None:
     """Put them in place. A second call does nothing."""
-    for path, methods in strict_yaml.read(_FILE.read_text(encoding="utf-8")).items():
+    for path, methods in strict_yaml.beside(__file__).items():
         for name, change in methods.items():
             _around(pydoc.locate(path), name, globals()[f"_{change}"])
     # Otherwise a certificate is issued after a minute.

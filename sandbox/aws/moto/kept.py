@@ -13,7 +13,6 @@ import json
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any, Final
 
 from botocore import xform_name
@@ -76,9 +75,8 @@ class Kind:
 @functools.cache
 def operations() -> Mapping[tuple[str, str], tuple[str, Kind]]:
     """The verb and the kind of each operation, by service and the model's name."""
-    text = Path(__file__).with_name("kept.yaml").read_text(encoding="utf-8")
     found: dict[tuple[str, str], tuple[str, Kind]] = {}
-    for service, kinds in strict_yaml.read(text).items():
+    for service, kinds in strict_yaml.beside(__file__).items():
         for name, row in kinds.items():
             words: Any = {word: tuple(value) if isinstance(value, list) else value for word, value in row.items()}
             called = {verb: words.pop(verb) for verb in _VERBS if verb in words}

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any, TypeAlias
 
 from sandbox.aws.client import Aws, AwsError
@@ -16,7 +15,7 @@ from sandbox.rpc.diff import value
 from spec import strict_yaml
 
 Inputs: TypeAlias = Mapping[str, Any]
-TABLES: Mapping[str, Any] = strict_yaml.read(Path(__file__).with_name("tables.yaml").read_text(encoding="utf-8"))
+TABLES: Mapping[str, Any] = strict_yaml.beside(__file__, "tables")
 
 
 @dataclass(frozen=True)

@@ -2,14 +2,13 @@
 
 import struct
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any, Final
 
 from google.protobuf import descriptor_pb2, descriptor_pool, message_factory
 
 from spec import strict_yaml
 
-_PROTOCOL: Final = strict_yaml.read(Path(__file__).with_name("protocol.yaml").read_text(encoding="utf-8"))
+_PROTOCOL: Final = strict_yaml.beside(__file__, "protocol")
 _PACKAGE: Final = "tfplugin5"
 _KINDS: Final = {"int64": 3, "int32": 5, "bool": 8, "string": 9, "bytes": 12}
 """Numbers of FieldDescriptorProto.Type; enumerations are int32 on the wire."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 import functools
 from collections.abc import Container, Iterator, Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, Final
 
 from sandbox.aws.kinds import snake
@@ -13,7 +12,7 @@ from sandbox.aws.schema import of_function, schema, tokens
 from sandbox.aws.terraform.forms import Block, of_block
 from spec import strict_yaml
 
-_NAMES: Final = strict_yaml.read(Path(__file__).with_name("names.yaml").read_text(encoding="utf-8"))
+_NAMES: Final = strict_yaml.beside(__file__)
 EXCEPTIONS: Final[Mapping[str, str]] = _NAMES["types"]
 """Terraform's types that no rule gives, by token."""
 SINGULAR: Final = frozenset(_NAMES["singular"])

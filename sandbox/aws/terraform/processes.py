@@ -25,7 +25,7 @@ LOG = logging.getLogger(__name__)
 TOOL: Final = "terraform-provider-aws"
 MOST: Final = 4
 """Processes that are kept while nobody uses them; each takes 125 to 167 MiB (2026-11)."""
-_SETTINGS: Final[Mapping[str, Any]] = strict_yaml.read(Path(__file__).with_name("processes.yaml").read_text("utf-8"))
+_SETTINGS: Final[Mapping[str, Any]] = strict_yaml.beside(__file__)
 
 
 @dataclass

@@ -81,7 +81,7 @@ def _controller(name: str, row: dict[str, Any]) -> Controller:
     return Controller(name=name, **words)
 
 
-_ROWS: Final = strict_yaml.read(Path(__file__).with_name("table.yaml").read_text(encoding="utf-8"))
+_ROWS: Final = strict_yaml.beside(__file__)
 CONTROLLERS: Final[tuple[Controller, ...]] = tuple(_controller(name, row) for name, row in _ROWS.items())
 BY_NAME: Final[Mapping[str, Controller]] = MappingProxyType({one.name: one for one in CONTROLLERS})
 

@@ -1,9 +1,10 @@
 """Checks: functions from valid parts to problems, run only if the parts that they need are valid."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import date
-from typing import Any
+from types import FunctionType, ModuleType
+from typing import Any, Final
 
 from spec.settings.problems import Problem
 
@@ -32,15 +33,38 @@ class Context:
         return len(self.parts[collection]) == len(self.named(collection))
 
 
+Find = Callable[..., Iterable[Problem]]
+_WARNINGS: Final = set[Find]()
+_OF_OURS: Final = set[Find]()
+
+
+def warns(find: Find) -> Find:
+    """Mark a check whose problems are only warnings."""
+    _WARNINGS.add(find)
+    return find
+
+
+def of_ours(find: Find) -> Find:
+    """Mark a check of a cluster that the stack makes."""
+    _OF_OURS.add(find)
+    return find
+
+
 @dataclass(frozen=True)
 class Check:
-    """One check: the parts that it needs, the function, whether its problems are only warnings, and whether it is of a
-    cluster that the stack makes."""
+    """One check: the function, and the parts that it needs, which its parameters after the context name."""
 
-    find: Callable[..., Iterable[Problem]]
-    needs: tuple[str, ...] = field(default=())
-    warns: bool = False
-    of_ours: bool = False
+    find: Find
+    needs: tuple[str, ...]
+
+
+def checks_of(module: ModuleType) -> Iterator[Check]:
+    """The checks that a module defines: its public functions whose first parameter is a context."""
+    for name, find in vars(module).items():
+        if isinstance(find, FunctionType) and find.__module__ == module.__name__ and not name.startswith("_"):
+            first, *needs = find.__code__.co_varnames[: find.__code__.co_argcount]
+            if first.lstrip("_") == "context":
+                yield Check(find, tuple(need.lstrip("_") for need in needs))
 
 
 def run(checks: Sequence[Check], context: Context) -> tuple[list[Problem], list[Problem]]:
@@ -50,7 +74,7 @@ def run(checks: Sequence[Check], context: Context) -> tuple[list[Problem], list[
     cluster = context.parts.get("cluster")
     exists = cluster is not None and cluster.existing is not None
     for check in checks:
-        if all(need in context.parts for need in check.needs) and not (check.of_ours and exists):
+        if all(need in context.parts for need in check.needs) and not (exists and check.find in _OF_OURS):
             problems = check.find(context, *(context.parts[need] for need in check.needs))
-            (warnings if check.warns else errors).extend(problems)
+            (warnings if check.find in _WARNINGS else errors).extend(problems)
     return errors, warnings

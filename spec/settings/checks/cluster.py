@@ -6,7 +6,7 @@ from typing import Final
 
 from spec.catalog import addons, kubernetes
 from spec.naming import PROJECT
-from spec.settings.checks.base import Context
+from spec.settings.checks.base import Context, of_ours, warns
 from spec.settings.cluster import AccessPolicy, Addon, AddonName, Cluster
 from spec.settings.network import Network
 from spec.settings.problems import Problem
@@ -29,6 +29,7 @@ def version_supported(context: Context, cluster: Cluster) -> Iterator[Problem]:
         yield Problem("cluster.version", rule, cluster.version, fix)
 
 
+@warns
 def version_ageing(context: Context, cluster: Cluster) -> Iterator[Problem]:
     """Standard support has ended, or ends soon (a warning)."""
     version = kubernetes.VERSIONS.get(cluster.version)
@@ -69,6 +70,7 @@ def endpoint_closed(context: Context, cluster: Cluster) -> Iterator[Problem]:
             yield Problem(f"{path}.{position}", rule, str(cidr), "List the networks of your offices and CI runners.")
 
 
+@of_ours
 def way_in(context: Context, cluster: Cluster, network: Network) -> Iterator[Problem]:
     """Someone outside the cluster reaches the API server; otherwise `up` stops at the first resource in the cluster."""
     endpoint = cluster.endpoint
@@ -114,6 +116,8 @@ def access_entries(context: Context, cluster: Cluster) -> Iterator[Problem]:
                 yield Problem(f"{path}.kubernetesGroups.{position}", rule, group, fix)
 
 
+@warns
+@of_ours
 def deployer_admitted(context: Context, cluster: Cluster) -> Iterator[Problem]:
     """The creator of the cluster gets no permissions in it: without an administrator, nothing can be deployed."""
     if not any(access.policy is AccessPolicy.CLUSTER_ADMIN for access in cluster.access.values()):
@@ -122,6 +126,7 @@ def deployer_admitted(context: Context, cluster: Cluster) -> Iterator[Problem]:
         yield Problem("cluster.access", rule, sorted(cluster.access), fix)
 
 
+@warns
 def named_for_the_deployer(context: Context, cluster: Cluster) -> Iterator[Problem]:
     """The deployer's IAM policies allow clusters whose names begin with the project's (a warning: they can differ)."""
     path, name = ("existing.", cluster.existing.name) if cluster.existing else ("", cluster.name)
@@ -133,6 +138,7 @@ def named_for_the_deployer(context: Context, cluster: Cluster) -> Iterator[Probl
         yield Problem(f"cluster.{path}name", rule, name, fix)
 
 
+@of_ours
 def addons_needed(context: Context, cluster: Cluster) -> Iterator[Problem]:
     """Add-ons without which no node becomes ready or no pod gets credentials."""
     for name in NODES_NEED:
@@ -142,6 +148,7 @@ def addons_needed(context: Context, cluster: Cluster) -> Iterator[Problem]:
             yield Problem(path, "nodes and pods need this add-on", False, "Remove the line.")
 
 
+@warns
 def addons_unpinned(context: Context, cluster: Cluster) -> Iterator[Problem]:
     """Add-ons without a version known for the cluster's Kubernetes: EKS chooses one on the day (a warning)."""
     wanted = {name: cluster.addons.get(AddonName(name), Addon()) for name in addons.ADDONS}

@@ -15,7 +15,7 @@ from spec.settings.addons.gpu import GpuOperator
 from spec.settings.addons.observability import KubePrometheusStack
 from spec.settings.capacity import Market
 from spec.settings.checks.addons import key_of
-from spec.settings.checks.base import Context
+from spec.settings.checks.base import Context, warns
 from spec.settings.cost import Cost, PoolUse, Schedule
 from spec.settings.network import Nat, Network
 from spec.settings.notifications import Notifications
@@ -70,6 +70,7 @@ def one_monitor(_context: Context, cost: Cost) -> Iterator[Problem]:
         yield Problem("cost.anomalyMonitorArn", rule, None, fix)
 
 
+@warns
 def teams_have_recipient(_context: Context, notifications: Notifications, teams: dict[str, Team]) -> Iterator[Problem]:
     """The budget of a team is only shown on a dashboard (a warning)."""
     for name, team in teams.items():
@@ -79,6 +80,7 @@ def teams_have_recipient(_context: Context, notifications: Notifications, teams:
             )
 
 
+@warns
 def budgets_fit(_context: Context, cost: Cost, teams: dict[str, Team]) -> Iterator[Problem]:
     """The budgets of all teams together fit the environment's (a warning: not all teams use theirs up)."""
     promised = sum(team.budget_usd or 0 for team in teams.values())

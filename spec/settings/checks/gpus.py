@@ -10,7 +10,7 @@ from spec.settings.addons.cost import Kubecost, Opencost
 from spec.settings.addons.gpu import DraDriver, EfaDevicePlugin, GpuOperator
 from spec.settings.capacity import Mig
 from spec.settings.checks.addons import key_of
-from spec.settings.checks.base import Context
+from spec.settings.checks.base import Context, warns
 from spec.settings.checks.machines import known_types
 from spec.settings.cluster import Cluster
 from spec.settings.pools import Pool, Provisioner, Role
@@ -105,6 +105,7 @@ def allocation_fits(context: Context, pools: dict[str, Pool], cluster: Cluster, 
             yield Problem(f"{path}.gpuAllocation", rule, "dra", f"Use `kueue: {{}}`, {plugin}")
 
 
+@warns
 def claims_unseen(context: Context, pools: dict[str, Pool], addons: Addons) -> Iterator[Problem]:
     """What splits costs by metrics sees no claims (a warning)."""
     split_costs: tuple[type[AddonSettings], ...] = (Kubecost, Opencost)
@@ -118,6 +119,7 @@ def claims_unseen(context: Context, pools: dict[str, Pool], addons: Addons) -> I
             yield Problem(f"pools.{name}.gpuAllocation", rule, "dra", fix)
 
 
+@warns
 def shares_fit(context: Context, pools: dict[str, Pool]) -> Iterator[Problem]:
     """A share of a GPU has CPU and memory of its node. A warning: a small model may do with less."""
     for name, pool in pools.items():
@@ -148,6 +150,7 @@ def offered_as_promised(context: Context, pools: dict[str, Pool], addons: Addons
                 yield Problem(f"pools.{name}.{key}", rule, None, "Add `gpuOperator: {}` to addons, or remove it.")
 
 
+@warns
 def unoffered(context: Context, pools: dict[str, Pool], addons: Addons) -> Iterator[Problem]:
     """Devices that no pod can request. A warning, not an error: the user may install other device plugins."""
     whole = [

@@ -7,7 +7,7 @@ from spec import interfaces
 from spec.catalog import instances
 from spec.catalog.instances import OFFERING_REGIONS, InstanceType
 from spec.settings.capacity import Market
-from spec.settings.checks.base import Context
+from spec.settings.checks.base import Context, warns
 from spec.settings.environment import Account
 from spec.settings.network import Network
 from spec.settings.pools import Pool, Provisioner, Role
@@ -93,6 +93,7 @@ def _offering(kinds: list[InstanceType]) -> str:
     return ", ".join(sorted(region for region in OFFERING_REGIONS if all(kind.offered_in(region) for kind in kinds)))
 
 
+@warns
 def types_unverified(context: Context, pools: dict[str, Pool], account: Account) -> Iterator[Problem]:
     """Types whose regions no source lists (a warning)."""
     for name, pool in pools.items():

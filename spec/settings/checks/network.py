@@ -10,7 +10,7 @@ from typing import Final
 
 from spec.catalog import instances, regions
 from spec.naming import zone_letter
-from spec.settings.checks.base import Context
+from spec.settings.checks.base import Context, warns
 from spec.settings.cluster import Cluster
 from spec.settings.environment import Account
 from spec.settings.existing import KEYS
@@ -242,6 +242,7 @@ def _where(ids: frozenset[str]) -> str:
     return f"It is offered in {', '.join(sorted(ids))}: add such a zone to the network, or choose another type."
 
 
+@warns
 def zones_unknown(context: Context, pools: dict[str, Pool], network: Network, account: Account) -> Iterator[Problem]:
     """Types that not every zone offers, where the stack declares no zone IDs (a warning)."""
     if account.zone_ids or not regions.is_region(account.region):

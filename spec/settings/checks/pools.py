@@ -11,7 +11,7 @@ from typing import Final
 from spec.catalog import amis, kubernetes
 from spec.settings.capacity import Reservation
 from spec.settings.checks import machines
-from spec.settings.checks.base import Context
+from spec.settings.checks.base import Context, of_ours, warns
 from spec.settings.cluster import Cluster
 from spec.settings.network import Network
 from spec.settings.pools import Pool, Provisioner, Role
@@ -50,6 +50,7 @@ def settings_in_use(context: Context, pools: dict[str, Pool]) -> Iterator[Proble
             yield Problem(f"pools.{name}.{ignored}", rule, own[ignored], "Remove it, or change the provisioner.")
 
 
+@of_ours
 def system_pool(context: Context, pools: dict[str, Pool]) -> Iterator[Problem]:
     """A managed system pool exists, on which the controllers always run."""
     systems = {name: pool for name, pool in pools.items() if pool.role is Role.SYSTEM}
@@ -119,6 +120,7 @@ def gpus_isolated(context: Context, pools: dict[str, Pool], cluster: Cluster) ->
         yield Problem(path, rule, release, "Take a newer one.")
 
 
+@warns
 def releases_ageing(context: Context, pools: dict[str, Pool], cluster: Cluster) -> Iterator[Problem]:
     """AMI releases that lack the fixes of half a year (a warning)."""
     pinned = {f"pools.{name}.amiRelease": pool.ami_release for name, pool in pools.items()}
@@ -222,6 +224,7 @@ def too_early(context: Context, pools: dict[str, Pool]) -> Iterator[Problem]:
             yield Problem(f"pools.{name}.capacity.reservation.active", rule, True, "Set it on that day.")
 
 
+@warns
 def out_of_step(context: Context, pools: dict[str, Pool]) -> Iterator[Problem]:
     """A block that is paid for and not used, or that has ended (a warning)."""
     for name, reservation, start, end in _dated(pools):

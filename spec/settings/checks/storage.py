@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from typing import Final
 
 from spec.settings.addons import Addons
-from spec.settings.checks.base import Context
+from spec.settings.checks.base import Context, of_ours, warns
 from spec.settings.cluster import AddonName, Cluster
 from spec.settings.environment import Account, Environment
 from spec.settings.network import Endpoint, Nat, Network
@@ -59,6 +59,7 @@ def lustre_zone(_context: Context, storage: Storage, network: Network) -> Iterat
         yield Problem("storage.lustre.zone", rule, storage.lustre.zone, f"Use {', '.join(network.zones)}.")
 
 
+@warns
 def lustre_far(
     _context: Context, storage: Storage, network: Network, pools: Mapping[str, Pool], account: Account
 ) -> Iterator[Problem]:
@@ -74,6 +75,7 @@ def lustre_far(
         yield Problem("storage.lustre.zone", rule, storage.lustre.zone, fix)
 
 
+@of_ours
 def drivers_installed(_context: Context, storage: Storage, cluster: Cluster) -> Iterator[Problem]:
     """Every kind of volume has its CSI driver."""
     needed = {

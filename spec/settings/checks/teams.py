@@ -17,7 +17,7 @@ from spec.naming import physical_length
 from spec.settings.addons import Addons
 from spec.settings.addons.batch import QUEUES
 from spec.settings.admission import Action, Admission
-from spec.settings.checks.base import Context
+from spec.settings.checks.base import Context, warns
 from spec.settings.checks.machines import known_types
 from spec.settings.checks.names import PROJECT
 from spec.settings.cluster import Cluster
@@ -240,6 +240,7 @@ def borrowing_fits(context: Context, teams: Teams, addons: Addons) -> Iterator[P
                 yield Problem(f"{path}.borrowingLimit", rule, share.borrowing_limit, fix)
 
 
+@warns
 def pools_unshared(context: Context, teams: Teams, pools: Pools) -> Iterator[Problem]:
     """A pool without a share of any team is idle: its flavor is in no queue."""
     if not teams or not context.whole("teams"):
