@@ -8,7 +8,7 @@ from typing import Final
 from policies.coverage import NOT_APPLICABLE, coverage
 from policies.pack import EXPIRY, REVIEW
 from policies.rule import ENVIRONMENTS, AnyRule, StackRule
-from policies.rules import MODULES, RULES
+from policies.rules import MODULES, RULES, rules_of
 
 _INTRODUCTION: Final = Path(__file__).with_name("introduction.txt").read_text(encoding="utf-8")
 
@@ -22,7 +22,7 @@ def _contents() -> Iterator[str]:
     yield f"## The {len(RULES)} rules\n"
     yield "`policies/levels/<environment>.json` has the levels of all in one list.\n"
     for heading, modules in MODULES.items():
-        names = (f"[{rule.name}](#{rule.name})" for module in modules for rule in module.RULES)
+        names = (f"[{rule.name}](#{rule.name})" for module in modules for rule in rules_of(module))
         yield f"- {heading}: {', '.join(names)}"
     yield ""
 
@@ -30,7 +30,7 @@ def _contents() -> Iterator[str]:
 def _rules() -> Iterator[str]:
     for heading, modules in MODULES.items():
         yield f"## {heading}\n"
-        for rule in (rule for module in modules for rule in module.RULES):
+        for rule in (rule for module in modules for rule in rules_of(module)):
             yield from _rule(rule)
 
 

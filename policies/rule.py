@@ -1,8 +1,8 @@
 """What a rule is: what it requires, how strictly, why, and the sources.
 
 The pack, the levels of each environment, the documentation page and the coverage table are generated from these values,
-so a new rule is one `Rule` in a module of `policies/rules`, listed in its `RULES`, its words in the YAML file beside
-the module, and its fixtures in the file of the module's name in `tests/policies/fixtures`.
+so a new rule is one `Rule` in a module of `policies/rules`, its words in the YAML file beside the module, and its
+fixtures in the file of the module's name in `tests/policies/fixtures`.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Rules, one module per subject. Add a new module to `MODULES`, and a new rule to `RULES` of its module."""
+"""Rules, one module per subject. Add a new module to `MODULES`; a rule is found by being in one."""
 
 from collections.abc import Mapping
 from types import ModuleType
@@ -62,8 +62,14 @@ MODULES: Final[Mapping[str, tuple[ModuleType, ...]]] = {
 }
 """Modules by their heading in docs/policies.md."""
 
+
+def rules_of(module: ModuleType) -> list[AnyRule]:
+    """The rules that a module defines, in the order of the file."""
+    return [value for value in vars(module).values() if isinstance(value, AnyRule)]
+
+
 RULES: Final[tuple[AnyRule, ...]] = tuple(
-    rule for modules in MODULES.values() for module in modules for rule in module.RULES
+    rule for modules in MODULES.values() for module in modules for rule in rules_of(module)
 )
 """All rules of the pack, in the order of docs/policies.md."""
 

@@ -103,5 +103,3 @@ OWN_ROLE = StackRule(
         "node": _node_permissions,
     },
 )
-
-RULES = (CORE_ADDONS, NETWORK_POLICY, OWN_ROLE)

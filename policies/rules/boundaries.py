@@ -143,5 +143,3 @@ SECURITY_DENIES = StackRule(
     settings={"advice": setting("rules that may warn", _ADVICE)},
     finds={"action": _softened},
 )
-
-RULES = (PSS_ENFORCED, AS_GIVEN, COMPLETE, SECURITY_DENIES)

@@ -247,14 +247,3 @@ NODE_ENTRIES = StackRule(
     types=(ACCESS_ENTRY, ROLE),
     finds={"role": _no_role_of_nodes},
 )
-
-
-RULES = (
-    NO_WORLD_ENDPOINT,
-    PRIVATE_ENDPOINT,
-    ACCESS_ENTRIES_ONLY,
-    IN_STACK_FILE,
-    ISSUERS_KNOWN,
-    POD_ROLES_OWN,
-    NODE_ENTRIES,
-)

@@ -66,5 +66,3 @@ PRIVATE_REACHABLE = StackRule(
     types=(CLUSTER, INGRESS_RULE),
     finds={"admitted": _unreachable},
 )
-
-RULES = (PRIVATE_MULTI_AZ, PRIVATE_REACHABLE)

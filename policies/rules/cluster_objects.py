@@ -97,6 +97,3 @@ VOLUMES_ENCRYPTED = ResourceRule(
     finds={"encrypted": _plain_volumes},
     program_only=True,
 )
-
-
-RULES = (NETPOL_NOT_OPEN, INTERNAL_ONLY, VOLUMES_ENCRYPTED)

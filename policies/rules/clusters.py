@@ -170,15 +170,3 @@ VERSION_SKEW = StackRule(
         "proxy": _proxy_version,
     },
 )
-
-
-RULES = (
-    SECRETS_CMK,
-    CONTROL_PLANE_LOGS,
-    LOG_GROUPS,
-    DELETION_PROTECTION,
-    SUPPORTED_VERSION,
-    UPGRADE_DUE,
-    STANDARD_SUPPORT,
-    VERSION_SKEW,
-)

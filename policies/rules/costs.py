@@ -314,6 +314,3 @@ WORKLOAD_LABELS = ResourceRule(
     settings={"labels": setting("labels that a team's namespace must have", [COST_CENTER, PROJECT])},
     finds={"labels": _unlabelled},
 )
-
-
-RULES = (TYPE_ALLOWED, COST_CAP, STACK_COST_CAP, PREMIUM_APPROVAL, BUDGET_ALARM, COST_TAGS, WORKLOAD_LABELS)

@@ -94,5 +94,3 @@ PARAMETERS = StackRule(
         "mysql-slow": _without("slow_query_log", "1", "ON", engine="mysql"),
     },
 )
-
-RULES = (CLOSED, KEPT, WATCHED, PARAMETERS)

@@ -93,5 +93,3 @@ EXTENSIONS_BOUNDED = ResourceRule(
     shown={"monitoring": _MONITORING},
     program_only=True,
 )
-
-RULES = (EXTENSIONS_BOUNDED,)

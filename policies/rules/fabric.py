@@ -144,5 +144,3 @@ CAPACITY_BLOCK = StackRule(
         "zone": _two_zones,
     },
 )
-
-RULES = (EFA_COMPLETE, CAPACITY_BLOCK)

@@ -172,6 +172,3 @@ NO_DELETE = StackRule(
         "policy": each(DATA_LINK, _without_policies),
     },
 )
-
-
-RULES = (ENCRYPTED, THROUGHPUT_BACKUP, ACCESS_POINTS, MOUNTS, FSX_ENCRYPTED, NO_SCRATCH, NO_DELETE)

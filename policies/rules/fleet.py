@@ -139,5 +139,3 @@ GPU_NODE_REPAIR = StackRule(
         "agent": _unmonitored,
     },
 )
-
-RULES = (IP_HEADROOM, GPU_NODE_REPAIR)

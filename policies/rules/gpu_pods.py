@@ -94,5 +94,3 @@ SCHEDULABLE = StackRule(
         "claims": _unclaimable,
     },
 )
-
-RULES = (REQUEST_EQUALS_LIMIT, SCHEDULABLE)

@@ -238,6 +238,3 @@ MIG_AT_BOOT = StackRule(
         "manager": _manager,
     },
 )
-
-
-RULES = (TAINTED, BOUNDED, IDLE_ZERO, MIG_FITS, TOLERATED, MIG_AT_BOOT)

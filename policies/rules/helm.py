@@ -159,6 +159,3 @@ HARDENED = ResourceRule(
         "objects": _objects,
     },
 )
-
-
-RULES = (PINNED, ATOMIC, HARDENED)

@@ -268,6 +268,3 @@ TRUST_SCOPED = ResourceRule(
         "pod-identity": _any_pod,
     },
 )
-
-
-RULES = (NO_ADMIN, SCOPED_WRITES, TRUST_SCOPED)

@@ -86,5 +86,3 @@ SPOT_CHECKPOINTS = ResourceRule(
     },
     shown={"seconds": SPOT_NOTICE_SECONDS},
 )
-
-RULES = (QUEUED, BOUNDED, SPOT_CHECKPOINTS)

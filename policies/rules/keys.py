@@ -38,5 +38,3 @@ KMS_KEY_SAFE = ResourceRule(
         "lockout": false("bypassPolicyLockoutSafetyCheck"),
     },
 )
-
-RULES = (KMS_KEY_SAFE,)

@@ -146,6 +146,3 @@ GANG_SAFE = StackRule(
     types=(RELEASE,),
     finds={"wait": _without_wait},
 )
-
-
-RULES = (FLAVOR_HAS_POOL, QUOTA_FITS, LIMITS_SANE, GANG_SAFE)

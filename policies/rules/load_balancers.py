@@ -98,5 +98,3 @@ LB_PUBLIC_FILTERED = StackRule(
     types=(LOAD_BALANCER, WEB_ACL_ASSOCIATION),
     finds={"filtered": _unfiltered},
 )
-
-RULES = (LB_TLS_INTERNAL, LB_PUBLIC_FILTERED)

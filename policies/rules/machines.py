@@ -111,5 +111,3 @@ EBS_ENCRYPTED = ResourceRule(
         "type": _old_disk,
     },
 )
-
-RULES = (IMDSV2, HOP_LIMIT, NO_PUBLIC_IP, EBS_ENCRYPTED)

@@ -65,5 +65,3 @@ QUEUES_ENCRYPTED = ResourceRule(
         "account": _other_accounts,
     },
 )
-
-RULES = (QUEUES_ENCRYPTED,)

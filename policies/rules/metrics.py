@@ -84,5 +84,3 @@ ALERTS_KEPT = StackRule(
     types=(PROMETHEUS_RULE, RELEASE),
     finds={"filled": _empty, "alerts": _silent},
 )
-
-RULES: Final = (GAUGE_ONCE, ALERTS_KEPT)

@@ -154,6 +154,3 @@ NODE_ROLE_MINIMAL = StackRule(
         "written": _written,
     },
 )
-
-
-RULES = (SAFE_UPDATE, AUTONAME, DESIRED_IGNORED, ASG_TAGS, NODE_ROLE_MINIMAL)

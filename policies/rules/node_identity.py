@@ -65,5 +65,3 @@ INSTANCE_TAGS = StackRule(
     types=(ROLE_POLICY, POLICY, NODE_GROUP, NODE_POOL, NODE_CLASS, LAUNCH_TEMPLATE),
     finds={"tags": _absent},
 )
-
-RULES = (INSTANCE_TAGS,)

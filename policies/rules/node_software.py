@@ -169,5 +169,3 @@ DRIFT_WINDOW = ResourceRule(
     types=(NODE_POOL,),
     finds={"window": _any_time},
 )
-
-RULES = (NO_SSH, USER_DATA, AMI_PINNED, DRIFT_WINDOW)

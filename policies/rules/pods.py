@@ -267,6 +267,3 @@ POD_HYGIENE = ResourceRule(
         "version": _removed,
     },
 )
-
-
-RULES = (POD_ISOLATED, POD_RESTRICTED, POD_READ_ONLY, POD_SIZED, RUNTIME_SIZED, POD_TRUSTED, POD_HYGIENE)

@@ -118,6 +118,3 @@ PROVIDER_CLUSTER = StackRule(
     types=(tokens.KUBERNETES_PROVIDER,),
     finds={"cluster": _other_cluster},
 )
-
-
-RULES = (TYPE_REVIEWED, KIND_OF_TYPE, PROVIDER_PLAIN, PROVIDER_CLUSTER)

@@ -25,5 +25,3 @@ STATEFUL_PROTECTED = ResourceRule(
         "images": false("forceDelete", REPOSITORY),
     },
 )
-
-RULES = (STATEFUL_PROTECTED,)

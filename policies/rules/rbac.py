@@ -181,5 +181,3 @@ BINDINGS_LISTED = StackRule(
     },
     shown={"reader": _READER},
 )
-
-RULES = (ROLES_ALLOW, BINDINGS_LISTED)

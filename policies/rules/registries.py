@@ -36,5 +36,3 @@ ECR_HARDENED = StackRule(
         "lifecycle": has_companion(REPOSITORY_LIFECYCLE, "repository", REPOSITORY, "without one"),
     },
 )
-
-RULES = (ECR_HARDENED,)

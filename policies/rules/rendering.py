@@ -114,5 +114,3 @@ COMPLETE = StackRule(
         "outputs": _exported,
     },
 )
-
-RULES = (AS_GIVEN, COMPLETE)

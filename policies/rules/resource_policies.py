@@ -97,6 +97,3 @@ ACCOUNTS_KNOWN = ResourceRule(
     finds={"account": _foreign_account},
     program_only=True,
 )
-
-
-RULES = (PRINCIPALS_KNOWN, ACCOUNTS_KNOWN)

@@ -265,6 +265,3 @@ AUDIT_EXTRAS = StackRule(
         "name": each(BUCKET, _dotted),
     },
 )
-
-
-RULES = (PUBLIC_BLOCK, NO_GRANTS, KMS_BUCKET_KEY, VERSIONED_LIFECYCLE, AUDIT_EXTRAS)

@@ -94,6 +94,3 @@ SECRET_STORES = StackRule(
         "parameter-key": each(PARAMETER, _aws_key),
     },
 )
-
-
-RULES = (NO_PLAINTEXT, SECRETS_ELSEWHERE, SECRET_STORES)

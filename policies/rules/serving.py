@@ -155,5 +155,3 @@ KSERVE_HARDENED = ResourceRule(
         "account": not_in(f"{_PREDICTOR}.serviceAccountName", "default", default="default"),
     },
 )
-
-RULES = (SERVING_PDB, SERVING_HA, SERVING_PROBES, SCALE_BOUNDS, AUTOSCALERS_BOUNDED, KSERVE_HARDENED)

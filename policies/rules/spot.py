@@ -100,5 +100,3 @@ INTERRUPTIONS = StackRule(
         "karpenter": _queue_not_set,
     },
 )
-
-RULES = (NO_SPOT_INFERENCE, DIVERSIFIED, INTERRUPTIONS)

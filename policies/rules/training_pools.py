@@ -128,5 +128,3 @@ SERVICE_QUOTA = StackRule(
     },
     finds={"vcpus": _beyond},
 )
-
-RULES = (TRAINING_DISRUPTION, NO_TIMESLICING, SERVICE_QUOTA)

@@ -387,6 +387,3 @@ SUBSCRIBERS = ResourceRule(
     settings={"addresses": setting("https addresses that may get messages of a topic", [])},
     finds={"address": _by_web},
 )
-
-
-RULES = (PARTS_CLOSED, VPC_BASELINE, LEAST_OPEN, GROUPS_USED, VPC_SHAPE, ENDPOINTS, SUBSCRIBERS)

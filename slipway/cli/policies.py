@@ -15,7 +15,7 @@ from typing import Any, Final
 from policies import manifests, pack, review, suppressions
 from policies.review import Base
 from policies.rule import environment
-from policies.rules import BY_NAME, rendering
+from policies.rules import BY_NAME, rendering, rules_of
 from policies.runner import Finding
 from policies.stack_file import Program, program_of
 from slipway.cli.check import checked
@@ -48,7 +48,7 @@ def run(options: argparse.Namespace) -> int:
     if given is not None and given.settings is not None:
         earlier = record_platform(given.settings, stack=options.stack)
         found = evaluation.check(earlier, today, suppressions, program=given.earlier)
-        findings += [one for one in found if one.rule in {rule.name for rule in rendering.RULES}]
+        findings += [one for one in found if one.rule in {rule.name for rule in rules_of(rendering)}]
     for each in objects:
         findings += manifests.findings_for_manifests(
             each, stack=options.stack, today=today, suppressions=suppressions, account=loaded.platform.account.id

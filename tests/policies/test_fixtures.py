@@ -11,7 +11,7 @@ import pytest
 from pulumi import _types
 
 from policies.resources.tokens import SDK
-from policies.rules import MODULES, RULES
+from policies.rules import MODULES, RULES, rules_of
 from tests.policies.fixtures import FIXTURES, read
 from tests.support.cases import beside
 
@@ -81,7 +81,7 @@ def test_each_file_of_fixtures_belongs_to_a_module_of_rules() -> None:
     folder = Path(__file__).with_name("fixtures")
     assert {path.stem for path in folder.glob("*.yaml")} == set(modules)
     for name, module in modules.items():
-        assert set(read(folder / f"{name}.yaml")) == {rule.name for rule in module.RULES}, name
+        assert set(read(folder / f"{name}.yaml")) == {rule.name for rule in rules_of(module)}, name
 
 
 def test_a_rule_without_fixtures_is_named_with_its_file() -> None:

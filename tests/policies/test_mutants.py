@@ -110,7 +110,7 @@ def mutants(module: ModuleType) -> Iterator[tuple[str, tuple[AnyRule, ...]]]:
             names: dict[str, Any] = {"__name__": module.__name__}
             for code in (*codes[:index], compile(mutated, module.__name__, "exec", FLAGS), *codes[index + 1 :]):
                 exec(code, names)  # noqa: S102
-            yield f"{module.__name__}: {mutator.name}", names["RULES"]
+            yield f"{module.__name__}: {mutator.name}", tuple(one for one in names.values() if isinstance(one, AnyRule))
 
 
 def survives(rules: tuple[AnyRule, ...]) -> bool:

@@ -17,7 +17,7 @@ from pulumi_policy.proxy import UNKNOWN_STRING_VALUE, unknown_checking_proxy
 from policies.resources.access import UNKNOWN, Node, WrongTypeError, plain, texts, tree, unknowns
 from policies.resources.reading import Unread
 from policies.rule import WORDS, AnyRule
-from policies.rules import BY_NAME, MODULES, RULES
+from policies.rules import BY_NAME, MODULES, RULES, rules_of
 from policies.rules.gpu_pools import TAINTED
 from policies.rules.kueue import GANG_SAFE
 from policies.rules.node_groups import SAFE_UPDATE
@@ -78,7 +78,7 @@ def test_every_rule_and_every_check_has_fixtures() -> None:
     assert set(FIXTURES) == set(WORDS) == {rule.name for rule in RULES}
     for module in (module for group in MODULES.values() for module in group):
         words = strict_yaml.read(Path(str(module.__file__)).with_suffix(".yaml").read_text(encoding="utf-8"))
-        assert set(words) == {rule.name for rule in module.RULES}, module.__name__
+        assert set(words) == {rule.name for rule in rules_of(module)}, module.__name__
     assert [name for name, fixtures in FIXTURES.items() if not fixtures.good] == []
     checks_with_fixtures = [
         f"{name}/{key}" for name, fixtures in FIXTURES.items() for key, bad in fixtures.bad.items() if bad
