@@ -200,15 +200,11 @@ def elastic_schedules(
     return found
 
 
-def _nodes(pools: Mapping[str, tuple[Schedule, Mapping[str, int]]]) -> list[str]:
-    return sorted(name for _, limits in pools.values() for name in limits)
-
-
 def elastic_permissions(
     elastic: Mapping[str, tuple[Schedule, Mapping[str, int]]], jobs: CronJobs = OURS
 ) -> dict[str, dict[str, Any]]:
     """What the CronJobs of Karpenter's pools may do; nothing without any."""
-    return pool_permissions(_nodes(elastic), jobs) if elastic else {}
+    return pool_permissions(sorted(name for _, limits in elastic.values() for name in limits), jobs) if elastic else {}
 
 
 def shutdown_job(key: str, schedule: Schedule, space: str, version: str, jobs: CronJobs = OURS) -> dict[str, Any]:

@@ -6,7 +6,7 @@ are fixed: the writer and the key's policy refer to them.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -50,7 +50,7 @@ class ContainerLogs(pulumi.ComponentResource):
         super().__init__(self.PULUMI_TYPE, name, None, opts)
         # Not protected: the group of a namespace goes with its team, and the gate asks before logs are deleted.
         child = pulumi.ResourceOptions(parent=self)
-        for group in _groups(args.namespaces):
+        for group in [PLATFORM, *args.namespaces]:
             aws.cloudwatch.LogGroup(
                 f"{name}-{group}",
                 name=f"{container_groups(args.cluster)}/{group}",
@@ -59,7 +59,3 @@ class ContainerLogs(pulumi.ComponentResource):
                 opts=child,
             )
         self.register_outputs({})
-
-
-def _groups(namespaces: Iterable[str]) -> list[str]:
-    return [PLATFORM, *namespaces]

@@ -14,10 +14,6 @@ from spec import strict_yaml
 from spec.pools.keys import NVIDIA, POOL
 
 
-def _pools(stack: Stack) -> dict[str, Node]:
-    return {str(pool["name"].raw): pool for _, pool in facts(stack) if not pool["fallback"].known}
-
-
 def _flavors(queue: Resource) -> Iterator[Node]:
     for group in queue["spec"]["resourceGroups"].items():
         yield from group["flavors"].items()
@@ -70,7 +66,7 @@ def _over_quota(stack: Stack, _: Context) -> Iterator[Violation]:
     sums: dict[tuple[str, str], float] = {}
     for where, what, amount in _quotas(stack):
         sums[where, what] = sums.get((where, what), 0) + amount
-    pools = _pools(stack)
+    pools = {str(pool["name"].raw): pool for _, pool in facts(stack) if not pool["fallback"].known}
     for (flavor, resource), total in sorted(sums.items()):
         pool = pools.get(flavor)
         if pool is None or pool["max"].unknown or pool["resources"].unknown or pool["resources"][resource].unknown:

@@ -228,7 +228,7 @@ def _base(answers: Answers, level: Level) -> dict[str, Any]:
             "access": {"admins": {"principalArn": answers.admin, "policy": "AmazonEKSClusterAdminPolicy"}},
             **({"amiRelease": answers.ami_release} if level.pinned else {}),
         },
-        "pools": {name: _pool(name, level) for name in (*SYSTEM, *answers.pool)},
+        "pools": {name: {"preset": name, **level.pool.get(name, {})} for name in (*SYSTEM, *answers.pool)},
         "storage": {"buckets": {}, "efs": {}},
         "notifications": {"emails": [answers.email]},
         "addons": {**gpus, "certManager": {}, "kueue": {}, "jobset": {}, "kubePrometheusStack": {}},
@@ -252,10 +252,6 @@ def _reach(source: str) -> dict[str, dict[str, Any]]:
     if is_private(source):
         return {"network": {"peers": {"administrators": source}}}
     return {"cluster": {"endpoint": {"publicAccess": True, "publicAccessCidrs": [source]}}}
-
-
-def _pool(name: str, level: Level) -> dict[str, Any]:
-    return {"preset": name, **level.pool.get(name, {})}
 
 
 def _teams(answers: Answers, specs: Mapping[str, PoolSpec]) -> dict[str, Any]:

@@ -146,13 +146,9 @@ def find(job: Job, team: str, every: Sequence[Place], types: Mapping[str, str]) 
     same = [one for one in large if _request(one, job) == _request(best, job)]
     # Kueue tries every flavor of the team's queue that has the resource: only if all of them will do, it may choose.
     resource = _request(best, job)[0]
-    offering = [one for one in every if one.shares.get(team, 0) > 0 and resource in _resources(one)]
+    offering = [one for one in every if one.shares.get(team, 0) > 0 and resource in {name for name, _ in one.parts}]
     equal = [one for one in same if one.spec.gpu == best.spec.gpu] if job.gpu_millis else [best]
     return _fit(best, job, among=[] if job.gpu_millis and same == offering else equal, notes=notes)
-
-
-def _resources(place: Place) -> set[str]:
-    return {name for name, _ in place.parts}
 
 
 def _typed(job: Job, every: Sequence[Place], types: Mapping[str, str]) -> tuple[list[Place], list[str]]:
