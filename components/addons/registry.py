@@ -1,37 +1,17 @@
-"""Every add-on, by the settings class that enables it (explicit: there is no discovery), and their order: what an
-add-on requires or follows comes before it.
+"""Every add-on, by the settings class that enables it, and their order: what an add-on requires or follows comes before
+it.
 """
 
-from collections.abc import Collection, Mapping
+import pkgutil
+from collections.abc import Collection, Iterator, Mapping
 from graphlib import CycleError, TopologicalSorter
-from typing import Any, Final
+from importlib import import_module
+from typing import Any, Final, get_args
 
-from components.addons.argo_workflows import ArgoWorkflows
-from components.addons.batch import Jobset, Kuberay, LeaderWorkerSet
-from components.addons.dra_driver import DraDriver
-from components.addons.efa_device_plugin import EfaDevicePlugin
-from components.addons.fluent_bit import FluentBit
-from components.addons.gpu_operator import GpuOperator
-from components.addons.image_preload import ImagePreload
-from components.addons.ingress import CertManager, GatewayApi
-from components.addons.katib import Katib
-from components.addons.kserve import Kserve
-from components.addons.kube_prometheus_stack import KubePrometheusStack
-from components.addons.kubecost import Kubecost
-from components.addons.kubeflow_pipelines import KubeflowPipelines
-from components.addons.kueue import Kueue
-from components.addons.load_balancer_controller import LoadBalancerController
-from components.addons.mlflow import Mlflow
-from components.addons.mpi_operator import MpiOperator
-from components.addons.opencost import Opencost
-from components.addons.schedulers import Volcano, Yunikorn
-from components.addons.seldon_core import SeldonCore
-from components.addons.serving import EndpointPicker, Keda, Knative
-from components.addons.trainer import Trainer
-from components.addons.training_operator import TrainingOperator
+from components import addons as package
 from components.base.addon import AddOn
 from components.base.controllers import Controller, Scheduler
-from spec.settings.addons import Addons, AddonSettings, batch, cost, gpu, ingress, observability, serving, tracking
+from spec.settings.addons import Addons, AddonSettings
 
 Kinds = Mapping[str, type[AddonSettings]]
 
@@ -75,37 +55,16 @@ def sequence(kinds: Kinds) -> tuple[str, ...]:
         raise ValueError(msg) from None
 
 
-REGISTRY: Final[dict[type[AddonSettings], type[AddOn[Any]]]] = {
-    gpu.GpuOperator: GpuOperator,
-    gpu.DraDriver: DraDriver,
-    gpu.EfaDevicePlugin: EfaDevicePlugin,
-    gpu.ImagePreload: ImagePreload,
-    observability.KubePrometheusStack: KubePrometheusStack,
-    observability.FluentBit: FluentBit,
-    cost.Opencost: Opencost,
-    cost.Kubecost: Kubecost,
-    ingress.CertManager: CertManager,
-    ingress.LoadBalancerController: LoadBalancerController,
-    ingress.GatewayApi: GatewayApi,
-    serving.Keda: Keda,
-    serving.EndpointPicker: EndpointPicker,
-    batch.Kueue: Kueue,
-    batch.Jobset: Jobset,
-    batch.LeaderWorkerSet: LeaderWorkerSet,
-    batch.Trainer: Trainer,
-    batch.TrainingOperator: TrainingOperator,
-    batch.MpiOperator: MpiOperator,
-    batch.Katib: Katib,
-    batch.Kuberay: Kuberay,
-    batch.ArgoWorkflows: ArgoWorkflows,
-    batch.KubeflowPipelines: KubeflowPipelines,
-    batch.Volcano: Volcano,
-    batch.Yunikorn: Yunikorn,
-    serving.Knative: Knative,
-    serving.Kserve: Kserve,
-    serving.SeldonCore: SeldonCore,
-    tracking.Mlflow: Mlflow,
-}
+def _found() -> Iterator[tuple[type[AddonSettings], type[AddOn[Any]]]]:
+    """The components of the modules beside this one, by the settings that their base class names."""
+    for module in pkgutil.iter_modules(package.__path__, f"{package.__name__}."):
+        for one in vars(import_module(module.name)).values():
+            if isinstance(one, type) and issubclass(one, AddOn) and one.__module__.startswith(package.__name__):
+                (base,) = one.__orig_bases__  # type: ignore[attr-defined]
+                yield get_args(base)[0], one
+
+
+REGISTRY: Final = dict(_found())
 
 
 def wanted(addons: Addons, installed: Collection[str] = ()) -> dict[str, AddOn[Any]]:
@@ -116,7 +75,7 @@ def wanted(addons: Addons, installed: Collection[str] = ()) -> dict[str, AddOn[A
 
 def _component(settings: AddonSettings) -> AddOn[Any]:
     if (component := REGISTRY.get(type(settings))) is None:
-        msg = f"{type(settings).__name__} has no component: add it to REGISTRY in components/addons/registry.py"
+        msg = f"{type(settings).__name__} has no component: add a class AddOn[...] of it to components/addons"
         raise TypeError(msg)
     return component(settings)
 
