@@ -26,7 +26,6 @@ NUMBERS: Final[Mapping[str, Callable[[Bench], list[Figure]]]] = {
     "growth": growth.growth,
     "waits": needs.of_prod,
     "up": commands.up,
-    "policies": previews.policies,
     "preview": previews.preview,
     # After `preview`, because it needs the stack that this leaves up.
     "memory": memory.memory,

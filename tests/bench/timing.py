@@ -70,23 +70,12 @@ class Pairs:
     second: Series
 
     @property
-    def ratio(self) -> Held:
-        """How many times longer the first takes: the median over the pairs."""
-        pairs = list(zip(self.first.samples, self.second.samples, strict=True))
-        wall = median(first.wall / second.wall for first, second in pairs)
-        cpu = median(first.cpu / second.cpu for first, second in pairs)
-        return self._held(wall, cpu, "x")
-
-    @property
     def difference(self) -> Held:
         """How many seconds longer the first takes: the median over the pairs."""
         pairs = list(zip(self.first.samples, self.second.samples, strict=True))
         wall = median(first.wall - second.wall for first, second in pairs)
         cpu = median(first.cpu - second.cpu for first, second in pairs)
-        return self._held(wall, cpu, "s")
-
-    def _held(self, wall: float, cpu: float, unit: str) -> Held:
-        both = f"median of {len(self.first.samples)} pairs: {wall:.2f} {unit} by the clock, {cpu:.2f} of processor"
+        both = f"median of {len(pairs)} pairs: {wall:.2f} s by the clock, {cpu:.2f} of processor"
         return _choose(wall, cpu, max(self.first.others, self.second.others), both)
 
 
