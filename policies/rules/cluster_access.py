@@ -10,17 +10,8 @@ from policies.checks.grants import SYSTEM
 from policies.checks.questions import false, is_in, true, unless_set
 from policies.evaluation.iam import Statement, constraints, statements
 from policies.evaluation.ranges import internet
+from policies.resources import tokens
 from policies.resources.resource import Resource, Stack
-from policies.resources.tokens import (
-    ACCESS_ENTRY,
-    ACCESS_POLICY,
-    CLUSTER,
-    CONFIG_MAP,
-    OIDC_PROVIDER,
-    POD_IDENTITY,
-    ROLE,
-    SERVICE_ACCOUNT,
-)
 from policies.rule import Context, ResourceRule, StackRule, Violation, setting, violation
 from spec.teams.labels import ADMISSION
 
@@ -48,7 +39,7 @@ def _whole_internet(cluster: Resource, _: Context) -> Iterator[Violation]:
 
 NO_WORLD_ENDPOINT = ResourceRule(
     name="eks-no-world-endpoint",
-    types=(CLUSTER,),
+    types=(tokens.CLUSTER,),
     finds={
         "ranges": _no_networks,
         "anywhere": _whole_internet,
@@ -58,7 +49,7 @@ NO_WORLD_ENDPOINT = ResourceRule(
 
 PRIVATE_ENDPOINT = ResourceRule(
     name="eks-private-endpoint",
-    types=(CLUSTER,),
+    types=(tokens.CLUSTER,),
     settings={"allowPublic": setting("whether the endpoint may also be public", True, False, False)},
     finds={
         "private": true("vpcConfig.endpointPrivateAccess"),
@@ -68,13 +59,13 @@ PRIVATE_ENDPOINT = ResourceRule(
 
 
 def _masters(entry: Resource, _: Context) -> Iterator[Violation]:
-    if entry.type == ACCESS_ENTRY:
+    if entry.type == tokens.ACCESS_ENTRY:
         yield from (violation(group) for group in entry["kubernetesGroups"].items() if group.raw == "system:masters")
 
 
 def _system_user(entry: Resource, _: Context) -> Iterator[Violation]:
     """EKS makes the user name from the principal unless the entry has one (eks:CreateAccessEntry, username)."""
-    if entry.type == ACCESS_ENTRY and str(entry["userName"].raw).startswith("system:"):
+    if entry.type == tokens.ACCESS_ENTRY and str(entry["userName"].raw).startswith("system:"):
         yield violation(entry["userName"])
 
 
@@ -82,17 +73,21 @@ def _system_map(config: Resource, _: Context) -> Iterator[Violation]:
     """EKS reads aws-auth, the API server extension-apiserver-authentication: the cluster trusts whom they name.
     `boundaries-as-given` compares the parameters of admission rules with the stack file."""
     metadata = config["metadata"]
-    if config.type == CONFIG_MAP and metadata["name"].is_not(ADMISSION) and str(metadata["namespace"].raw) in SYSTEM:
+    if (
+        config.type == tokens.CONFIG_MAP
+        and metadata["name"].is_not(ADMISSION)
+        and str(metadata["namespace"].raw) in SYSTEM
+    ):
         yield violation(metadata["namespace"])
 
 
 ACCESS_ENTRIES_ONLY = ResourceRule(
     name="eks-access-entries-only",
-    types=(CLUSTER, ACCESS_ENTRY, CONFIG_MAP),
+    types=(tokens.CLUSTER, tokens.ACCESS_ENTRY, tokens.CONFIG_MAP),
     finds={
-        "mode": is_in("accessConfig.authenticationMode", "API", types=(CLUSTER,)),
+        "mode": is_in("accessConfig.authenticationMode", "API", types=(tokens.CLUSTER,)),
         # EKS makes the creator an administrator by default (eks:CreateCluster, accessConfig).
-        "creator": false("accessConfig.bootstrapClusterCreatorAdminPermissions", CLUSTER, default=True),
+        "creator": false("accessConfig.bootstrapClusterCreatorAdminPermissions", tokens.CLUSTER, default=True),
         "masters": _masters,
         "user": _system_user,
         "aws-auth": _system_map,
@@ -110,11 +105,11 @@ def _of_nodes(entry: Resource) -> bool:
     """An entry of nodes has a type of its own and no groups or policies (eks:CreateAccessEntry, type); the rule
     access-entries-of-nodes judges it."""
     kind = entry["type"]
-    return entry.type == ACCESS_ENTRY and (kind.unknown or (kind.known and kind.raw != _PERSON))
+    return entry.type == tokens.ACCESS_ENTRY and (kind.unknown or (kind.known and kind.raw != _PERSON))
 
 
 def _more_groups(entry: Resource, context: Context) -> Iterator[Violation]:
-    given = _given(entry, context, ACCESS_ENTRY)
+    given = _given(entry, context, tokens.ACCESS_ENTRY)
     for group in entry["kubernetesGroups"].items():
         if given and group.known and str(group.raw) not in given.groups:
             yield violation(group)
@@ -122,7 +117,7 @@ def _more_groups(entry: Resource, context: Context) -> Iterator[Violation]:
 
 def _more_permissions(association: Resource, context: Context) -> Iterator[Violation]:
     """A policy without a scope of namespaces is for the whole cluster (eks:AssociateAccessPolicy, accessScope)."""
-    given = _given(association, context, ACCESS_POLICY)
+    given = _given(association, context, tokens.ACCESS_POLICY)
     if given is None:
         return
     policy, scope = association["policyArn"], association["accessScope"]
@@ -142,7 +137,7 @@ def _given(one: Resource, context: Context, kind: str) -> Entry | None:
 
 IN_STACK_FILE = ResourceRule(
     name="eks-access-in-stack-file",
-    types=(ACCESS_ENTRY, ACCESS_POLICY),
+    types=(tokens.ACCESS_ENTRY, tokens.ACCESS_POLICY),
     finds={
         "listed": _strange,
         "groups": _more_groups,
@@ -159,20 +154,20 @@ _ROLE_OF_ACCOUNT: Final = "eks.amazonaws.com/role-arn"
 
 def _issuer(provider: Resource, context: Context) -> Iterator[Violation]:
     url = provider["url"]
-    if provider.type == OIDC_PROVIDER and url.known:
+    if provider.type == tokens.OIDC_PROVIDER and url.known:
         text = str(url.raw)
         if not _EKS.fullmatch(text) and text not in context.settings["issuers"]:
             yield violation(url)
 
 
 def _by_annotation(account: Resource, _: Context) -> Iterator[Violation]:
-    if account.type == SERVICE_ACCOUNT and (role := account["metadata"]["annotations"][_ROLE_OF_ACCOUNT]).known:
+    if account.type == tokens.SERVICE_ACCOUNT and (role := account["metadata"]["annotations"][_ROLE_OF_ACCOUNT]).known:
         yield violation(role)
 
 
 ISSUERS_KNOWN = ResourceRule(
     name="identity-issuers-known",
-    types=(OIDC_PROVIDER, SERVICE_ACCOUNT),
+    types=(tokens.OIDC_PROVIDER, tokens.SERVICE_ACCOUNT),
     settings={"issuers": setting("URLs of further issuers", [])},
     finds={
         "issuer": _issuer,
@@ -197,12 +192,12 @@ def _trusts(role: Resource, tag: str) -> set[str]:
 def _roles_in(one: Resource, key: str) -> list[Resource]:
     """The roles whose ARN a property is. `role.arn.apply(lambda _: ...)` depends on a role and names another."""
     text = one[key]
-    roles = one.source(key, ROLE)
+    roles = one.source(key, tokens.ROLE)
     return [role for role in roles if not text.known or not role["arn"].known or text.raw == role["arn"].raw]
 
 
 def _strange_role(stack: Stack, _: Context) -> Iterator[Violation]:
-    for association in stack.of(POD_IDENTITY):
+    for association in stack.of(tokens.POD_IDENTITY):
         target, place = association["targetRoleArn"], association["namespace"]
         if target.known:
             yield violation(target, at=association)
@@ -217,14 +212,14 @@ def _strange_role(stack: Stack, _: Context) -> Iterator[Violation]:
 
 POD_ROLES_OWN = StackRule(
     name="pod-roles-own",
-    types=(POD_IDENTITY, ROLE),
+    types=(tokens.POD_IDENTITY, tokens.ROLE),
     finds={"role": _strange_role},
 )
 
 
 def _no_role_of_nodes(stack: Stack, _: Context) -> Iterator[Violation]:
     """Whoever assumes the role of such an entry is a node of the cluster, and reads the Secrets of its pods."""
-    for entry in stack.of(ACCESS_ENTRY):
+    for entry in stack.of(tokens.ACCESS_ENTRY):
         if entry["type"].is_not("STANDARD") and not entry["type"].missing:
             roles = _roles_in(entry, "principalArn")
             if not roles and entry["principalArn"].known:
@@ -244,6 +239,6 @@ def _ec2_alone(statement: Statement) -> bool:
 
 NODE_ENTRIES = StackRule(
     name="access-entries-of-nodes",
-    types=(ACCESS_ENTRY, ROLE),
+    types=(tokens.ACCESS_ENTRY, tokens.ROLE),
     finds={"role": _no_role_of_nodes},
 )

@@ -4,16 +4,9 @@ from collections.abc import Iterator
 from typing import Final
 
 from policies.evaluation.ranges import internet
+from policies.resources import tokens
 from policies.resources.access import Node
 from policies.resources.resource import Resource
-from policies.resources.tokens import (
-    GATEWAY_BALANCER,
-    INGRESS,
-    INGRESS_PARAMS,
-    NETWORK_POLICY,
-    SERVICE,
-    STORAGE_CLASS,
-)
 from policies.rule import Context, ResourceRule, Violation, violation
 
 _ALL_PORTS: Final = (1, 65535)
@@ -50,7 +43,7 @@ def _every_peer(peers: Node) -> bool:
 
 NETPOL_NOT_OPEN = ResourceRule(
     name="netpol-not-open",
-    types=(NETWORK_POLICY,),
+    types=(tokens.NETWORK_POLICY,),
     finds={"open": _open},
     program_only=True,
 )
@@ -72,13 +65,13 @@ def _internet_facing(one: Resource, _: Context) -> Iterator[Violation]:
 
 
 def _external(service: Resource, _: Context) -> Iterator[Violation]:
-    if service.type == SERVICE and (addresses := service["spec"]["externalIPs"]).items():
+    if service.type == tokens.SERVICE and (addresses := service["spec"]["externalIPs"]).items():
         yield violation(addresses)
 
 
 INTERNAL_ONLY = ResourceRule(
     name="exposure-internal",
-    types=(SERVICE, INGRESS, INGRESS_PARAMS, GATEWAY_BALANCER),
+    types=(tokens.SERVICE, tokens.INGRESS, tokens.INGRESS_PARAMS, tokens.GATEWAY_BALANCER),
     finds={"scheme": _internet_facing, "addresses": _external},
     program_only=True,
 )
@@ -93,7 +86,7 @@ def _plain_volumes(one: Resource, _: Context) -> Iterator[Violation]:
 
 VOLUMES_ENCRYPTED = ResourceRule(
     name="storage-class-encrypted",
-    types=(STORAGE_CLASS,),
+    types=(tokens.STORAGE_CLASS,),
     finds={"encrypted": _plain_volumes},
     program_only=True,
 )

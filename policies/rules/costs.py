@@ -9,25 +9,9 @@ from typing import Any, Final
 from policies.checks.pools import machines
 from policies.checks.questions import present
 from policies.checks.related import default_tags
+from policies.resources import tokens
 from policies.resources.access import Node, WrongTypeError, unknowns
 from policies.resources.resource import Resource, Stack
-from policies.resources.tokens import (
-    BILL,
-    BUCKET,
-    BUDGET,
-    CLUSTER,
-    DATABASE,
-    EFS,
-    LAUNCH_TEMPLATE,
-    LUSTRE,
-    NAMESPACE,
-    NAT_GATEWAY,
-    NODE_CLASS,
-    NODE_GROUP,
-    NODE_POOL,
-    OPEN_ZFS,
-    VOLUME,
-)
 from policies.rule import Context, ResourceRule, StackRule, Violation, setting, violation
 from spec.catalog import instances
 from spec.teams.labels import COST_CENTER, PROJECT, TEAM
@@ -55,7 +39,7 @@ def _not_offered(pool: Resource, _: Context) -> Iterator[Violation]:
 
 
 def _other_processor(pool: Resource, _: Context) -> Iterator[Violation]:
-    image = pool["amiType"].text() if pool.type == NODE_GROUP else None
+    image = pool["amiType"].text() if pool.type == tokens.NODE_GROUP else None
     if image is None or image == "CUSTOM":
         return
     for node, machine in machines(pool):
@@ -65,7 +49,7 @@ def _other_processor(pool: Resource, _: Context) -> Iterator[Violation]:
 
 TYPE_ALLOWED = ResourceRule(
     name="gpu-type-allowed",
-    types=(NODE_GROUP, NODE_POOL),
+    types=(tokens.NODE_GROUP, tokens.NODE_POOL),
     settings={
         "types": setting(
             "globs of instance types that pools may use",
@@ -85,7 +69,7 @@ TYPE_ALLOWED = ResourceRule(
 
 
 def _maximum(pool: Resource) -> Node:
-    return pool["scalingConfig"]["maxSize"] if pool.type == NODE_GROUP else pool["spec"]["limits"]["nodes"]
+    return pool["scalingConfig"]["maxSize"] if pool.type == tokens.NODE_GROUP else pool["spec"]["limits"]["nodes"]
 
 
 def _expensive(pool: Resource, context: Context) -> Iterator[Violation]:
@@ -106,7 +90,7 @@ def _unpriced(pool: Resource, context: Context) -> Iterator[Violation]:
 
 COST_CAP = ResourceRule(
     name="pool-cost-cap",
-    types=(NODE_GROUP, NODE_POOL),
+    types=(tokens.NODE_GROUP, tokens.NODE_POOL),
     settings={
         "usdPerHour": setting(
             "maximum cost of a pool in USD an hour, with all instances on-demand",
@@ -127,7 +111,7 @@ COST_CAP = ResourceRule(
 
 
 def _bills(stack: Stack) -> Iterator[tuple[Resource, Node]]:
-    return ((component, component["bill"]) for component in stack.of(BILL))
+    return ((component, component["bill"]) for component in stack.of(tokens.BILL))
 
 
 def _above(at: Resource, amount: Node, limit: Node) -> Iterator[Violation]:
@@ -159,7 +143,7 @@ def _unbounded(stack: Stack, context: Context) -> Iterator[Violation]:
 
 STACK_COST_CAP = StackRule(
     name="stack-cost-cap",
-    types=(BILL,),
+    types=(tokens.BILL,),
     settings={"bounded": setting("whether a stack must have a limit", True)},
     finds={
         "ceiling": _over("ceilingUsdPerHour"),
@@ -197,18 +181,18 @@ def _expired(stack: Stack, context: Context) -> Iterator[Violation]:
 
 PREMIUM_APPROVAL = StackRule(
     name="gpu-premium-approval",
-    types=(BILL,),
+    types=(tokens.BILL,),
     finds={"approved": _unapproved, "current": _expired},
 )
 
 
 def _no_budget(stack: Stack, _: Context) -> Iterator[Violation]:
-    if not stack.of(BUDGET):
+    if not stack.of(tokens.BUDGET):
         yield Violation(path="", got="without one")
 
 
 def _without_percentages(stack: Stack, context: Context) -> Iterator[Violation]:
-    for budget in stack.of(BUDGET):
+    for budget in stack.of(tokens.BUDGET):
         notifications = budget["notifications"]
         entries = notifications.items()
         undecided = unknowns(entry[key] for entry in entries for key in ("threshold", "notificationType"))
@@ -219,7 +203,7 @@ def _without_percentages(stack: Stack, context: Context) -> Iterator[Violation]:
 
 
 def _without_forecast(stack: Stack, _: Context) -> Iterator[Violation]:
-    for budget in stack.of(BUDGET):
+    for budget in stack.of(tokens.BUDGET):
         notifications = budget["notifications"]
         kinds = [entry["notificationType"] for entry in notifications.items()]
         if not notifications.unknown and not any(kind.unknown or kind.raw == "FORECASTED" for kind in kinds):
@@ -227,7 +211,7 @@ def _without_forecast(stack: Stack, _: Context) -> Iterator[Violation]:
 
 
 def _without_subscriber(stack: Stack, _: Context) -> Iterator[Violation]:
-    for budget in stack.of(BUDGET):
+    for budget in stack.of(tokens.BUDGET):
         for entry in budget["notifications"].items():
             subscribers = [entry["subscriberSnsTopicArns"], entry["subscriberEmailAddresses"]]
             if all(node.missing or node.raw == [] for node in subscribers):
@@ -236,7 +220,7 @@ def _without_subscriber(stack: Stack, _: Context) -> Iterator[Violation]:
 
 BUDGET_ALARM = StackRule(
     name="budget-alarm-exists",
-    types=(BUDGET,),
+    types=(tokens.BUDGET,),
     settings={
         "percents": setting(
             "percentages of a budget at which a notification must be sent", [50, 80, 100], items={"type": "number"}
@@ -251,7 +235,17 @@ BUDGET_ALARM = StackRule(
 )
 
 
-_BILLED: Final = (CLUSTER, NODE_GROUP, NAT_GATEWAY, BUCKET, EFS, LUSTRE, OPEN_ZFS, DATABASE, VOLUME)
+_BILLED: Final = (
+    tokens.CLUSTER,
+    tokens.NODE_GROUP,
+    tokens.NAT_GATEWAY,
+    tokens.BUCKET,
+    tokens.EFS,
+    tokens.LUSTRE,
+    tokens.OPEN_ZFS,
+    tokens.DATABASE,
+    tokens.VOLUME,
+)
 _LAUNCHED: Final = ("instance", "volume")
 """Resources that EC2 creates from a template and bills; the provider's default tags don't apply to them."""
 
@@ -270,7 +264,7 @@ def _untagged(resource: Resource, context: Context) -> Iterator[Violation]:
 def _untagged_machines(template: Resource, context: Context) -> Iterator[Violation]:
     specifications = template["tagSpecifications"]
     entries = specifications.items()
-    for kind in _LAUNCHED if template.type == LAUNCH_TEMPLATE and not specifications.unknown else ():
+    for kind in _LAUNCHED if template.type == tokens.LAUNCH_TEMPLATE and not specifications.unknown else ():
         tags = [entry["tags"] for entry in entries if entry["resourceType"].raw in (kind, *_unknown(entry))]
         nothing = Node(f"{specifications.path}[{kind}]", None)
         if all(_lacking(node, nothing, context.settings["keys"]) for node in tags):
@@ -284,14 +278,14 @@ def _unknown(entry: Node) -> tuple[Any, ...]:
 
 def _untagged_nodes(node_class: Resource, context: Context) -> Iterator[Violation]:
     tags = node_class["spec"]["tags"]
-    missing = _lacking(tags, Node("", None), context.settings["keys"]) if node_class.type == NODE_CLASS else []
+    missing = _lacking(tags, Node("", None), context.settings["keys"]) if node_class.type == tokens.NODE_CLASS else []
     if missing:
         yield violation(tags, f"without {', '.join(missing)}")
 
 
 COST_TAGS = ResourceRule(
     name="cost-tags-complete",
-    types=(*_BILLED, LAUNCH_TEMPLATE, NODE_CLASS),
+    types=(*_BILLED, tokens.LAUNCH_TEMPLATE, tokens.NODE_CLASS),
     settings={"keys": setting("required tag keys", ["owner", "cost-center", "environment"])},
     finds={
         "tags": _untagged,
@@ -310,7 +304,7 @@ def _unlabelled(space: Resource, context: Context) -> Iterator[Violation]:
 
 WORKLOAD_LABELS = ResourceRule(
     name="workload-cost-labels",
-    types=(NAMESPACE,),
+    types=(tokens.NAMESPACE,),
     settings={"labels": setting("labels that a team's namespace must have", [COST_CENTER, PROJECT])},
     finds={"labels": _unlabelled},
 )

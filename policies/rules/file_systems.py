@@ -17,26 +17,14 @@ from policies.checks.questions import (
     true,
 )
 from policies.evaluation.iam import refuses_plain_transport
+from policies.resources import tokens
 from policies.resources.access import texts, unknowns
 from policies.resources.resource import Resource, Stack
-from policies.resources.tokens import (
-    BACKUP_VAULT,
-    DATA_LINK,
-    EFS,
-    EFS_ACCESS_POINT,
-    EFS_BACKUP,
-    EFS_POLICY,
-    LUSTRE,
-    ONTAP,
-    OPEN_ZFS,
-    PERSISTENT_VOLUME,
-    STORAGE_CLASS,
-)
 from policies.rule import Context, ResourceRule, StackRule, Violation, setting, violation
 
 ENCRYPTED = ResourceRule(
     name="efs-encrypted-cmk",
-    types=(EFS,),
+    types=(tokens.EFS,),
     finds={
         "encrypted": true("encrypted"),
         "key": present("kmsKeyId"),
@@ -46,7 +34,7 @@ ENCRYPTED = ResourceRule(
 
 THROUGHPUT_BACKUP = StackRule(
     name="efs-throughput-backup",
-    types=(EFS, EFS_BACKUP, BACKUP_VAULT),
+    types=(tokens.EFS, tokens.EFS_BACKUP, tokens.BACKUP_VAULT),
     settings={
         "modes": setting(
             "throughput modes that a file system may have",
@@ -56,18 +44,18 @@ THROUGHPUT_BACKUP = StackRule(
         )
     },
     finds={
-        "throughput": each(EFS, in_setting("throughputMode", "modes")),
-        "lifecycle": each(EFS, filled("lifecyclePolicies")),
-        "backup": has_companion(EFS_BACKUP, "fileSystemId", EFS, "without one"),
-        "enabled": each(EFS_BACKUP, is_in("backupPolicy.status", "ENABLED")),
-        "vault": each(BACKUP_VAULT, present("kmsKeyArn")),
+        "throughput": each(tokens.EFS, in_setting("throughputMode", "modes")),
+        "lifecycle": each(tokens.EFS, filled("lifecyclePolicies")),
+        "backup": has_companion(tokens.EFS_BACKUP, "fileSystemId", tokens.EFS, "without one"),
+        "enabled": each(tokens.EFS_BACKUP, is_in("backupPolicy.status", "ENABLED")),
+        "vault": each(tokens.BACKUP_VAULT, present("kmsKeyArn")),
     },
 )
 
 
 def _plain(stack: Stack, _: Context) -> Iterator[Violation]:
-    for system in stack.of(EFS):
-        policies = [companion["policy"] for companion in companions(stack, system, EFS_POLICY, "fileSystemId")]
+    for system in stack.of(tokens.EFS):
+        policies = [companion["policy"] for companion in companions(stack, system, tokens.EFS_POLICY, "fileSystemId")]
         if not any(policy.unknown or refuses_plain_transport(policy) for policy in policies):
             got = "open to mounts without TLS: no file system policy denies them"
             yield Violation(path="", got=got, at=system)
@@ -75,10 +63,10 @@ def _plain(stack: Stack, _: Context) -> Iterator[Violation]:
 
 ACCESS_POINTS = StackRule(
     name="efs-access-points",
-    types=(EFS, EFS_ACCESS_POINT, EFS_POLICY),
+    types=(tokens.EFS, tokens.EFS_ACCESS_POINT, tokens.EFS_POLICY),
     finds={
-        "root": each(EFS_ACCESS_POINT, not_in("rootDirectory.path", "/", default="/")),
-        "user": each(EFS_ACCESS_POINT, present("posixUser")),
+        "root": each(tokens.EFS_ACCESS_POINT, not_in("rootDirectory.path", "/", default="/")),
+        "user": each(tokens.EFS_ACCESS_POINT, present("posixUser")),
         "transport": _plain,
     },
 )
@@ -91,7 +79,7 @@ _TRUE: Final = ("1", "t", "true")  # what the driver reads as true (Go, strconv.
 def _without_identity(resource: Resource, _: Context) -> Iterator[Violation]:
     """The driver changes options to lower case (kubernetes-sigs/aws-efs-csi-driver v3.4.1, pkg/driver/node.go)."""
     if _driver_of(resource) == _DRIVER:
-        options = (resource["spec"] if resource.type == PERSISTENT_VOLUME else resource.props)["mountOptions"]
+        options = (resource["spec"] if resource.type == tokens.PERSISTENT_VOLUME else resource.props)["mountOptions"]
         values = options.items()
         if not (options.unknown or unknowns(values) or "iam" in {one.lower() for one in texts(values)}):
             yield violation(options)
@@ -104,13 +92,13 @@ def _without_tls(resource: Resource, _: Context) -> Iterator[Violation]:
 
 
 def _driver_of(resource: Resource) -> str | None:
-    class_ = resource.type == STORAGE_CLASS
+    class_ = resource.type == tokens.STORAGE_CLASS
     return (resource["provisioner"] if class_ else resource["spec"].at("csi", "driver")).text()
 
 
 MOUNTS = ResourceRule(
     name="efs-mounts-iam",
-    types=(PERSISTENT_VOLUME, STORAGE_CLASS),
+    types=(tokens.PERSISTENT_VOLUME, tokens.STORAGE_CLASS),
     finds={"identity": _without_identity, "transport": _without_tls},
 )
 
@@ -124,7 +112,7 @@ def _no_key(system: Resource, _: Context) -> Iterator[Violation]:
 
 FSX_ENCRYPTED = ResourceRule(
     name="fsx-encrypted-cmk",
-    types=(LUSTRE, OPEN_ZFS, ONTAP),
+    types=(tokens.LUSTRE, tokens.OPEN_ZFS, tokens.ONTAP),
     finds={"key": _no_key},
 )
 
@@ -132,12 +120,12 @@ FSX_ENCRYPTED = ResourceRule(
 def _linked(stack: Stack, system: Resource) -> bool:
     """FSx backs up no file system that is linked to a bucket (FSx for Lustre User Guide, "Protecting your data with
     backups"; read 2026-11): the bucket is its copy."""
-    return bool(companions(stack, system, DATA_LINK, "fileSystemId"))
+    return bool(companions(stack, system, tokens.DATA_LINK, "fileSystemId"))
 
 
 NO_SCRATCH = StackRule(
     name="fsx-no-scratch-prod",
-    types=(LUSTRE, DATA_LINK),
+    types=(tokens.LUSTRE, tokens.DATA_LINK),
     settings={
         "types": setting(
             "deployment types that a file system may have",
@@ -150,9 +138,9 @@ NO_SCRATCH = StackRule(
         ),
     },
     finds={
-        "scratch": each(LUSTRE, in_setting("deploymentType", "types")),
-        "backups": each(LUSTRE, at_least("automaticBackupRetentionDays", "backupDays"), unless=_linked),
-        "final": each(LUSTRE, false("skipFinalBackup"), unless=_linked),
+        "scratch": each(tokens.LUSTRE, in_setting("deploymentType", "types")),
+        "backups": each(tokens.LUSTRE, at_least("automaticBackupRetentionDays", "backupDays"), unless=_linked),
+        "final": each(tokens.LUSTRE, false("skipFinalBackup"), unless=_linked),
     },
 )
 
@@ -166,9 +154,9 @@ def _without_policies(link: Resource, _: Context) -> Iterator[Violation]:
 
 NO_DELETE = StackRule(
     name="fsx-dra-no-delete",
-    types=(DATA_LINK,),
+    types=(tokens.DATA_LINK,),
     finds={
-        "delete": each(DATA_LINK, false("deleteDataInFilesystem")),
-        "policy": each(DATA_LINK, _without_policies),
+        "delete": each(tokens.DATA_LINK, false("deleteDataInFilesystem")),
+        "policy": each(tokens.DATA_LINK, _without_policies),
     },
 )

@@ -6,18 +6,9 @@ from typing import Any, Final
 from policies.checks.pools import children, facts, gpus_of, label, machines, node_pools, taints
 from policies.evaluation import texts
 from policies.evaluation.iam import parsed
+from policies.resources import tokens
 from policies.resources.access import Node
 from policies.resources.resource import Resource, Stack
-from policies.resources.tokens import (
-    ADDON,
-    KARPENTER_POOL,
-    LAUNCH_TEMPLATE,
-    MANAGED_POOL,
-    NODE_CLASS,
-    NODE_GROUP,
-    NODE_POOL,
-    RELEASE,
-)
 from policies.rule import Context, ResourceRule, StackRule, Violation, setting, violation
 from spec.catalog import gpus, mig
 from spec.pools.keys import GPU, MIG_CONFIG
@@ -34,14 +25,14 @@ def _untainted(pool: Resource, _: Context) -> Iterator[Violation]:
 
 TAINTED = ResourceRule(
     name="gpu-pool-tainted",
-    types=(NODE_GROUP, NODE_POOL),
+    types=(tokens.NODE_GROUP, tokens.NODE_POOL),
     finds={"taint": _untainted},
     shown={"gpu": GPU},
 )
 
 
 def _no_maximum(pool: Resource, _: Context) -> Iterator[Violation]:
-    bound = pool["scalingConfig"]["maxSize"] if pool.type == NODE_GROUP else pool["spec"]["limits"][GPU]
+    bound = pool["scalingConfig"]["maxSize"] if pool.type == tokens.NODE_GROUP else pool["spec"]["limits"][GPU]
     if gpus_of(pool) and bound.missing:
         yield violation(bound)
 
@@ -49,14 +40,14 @@ def _no_maximum(pool: Resource, _: Context) -> Iterator[Violation]:
 def _too_many(pool: Resource, context: Context) -> Iterator[Violation]:
     if not gpus_of(pool):
         return
-    bounds = [pool["scalingConfig"]["maxSize"]] if pool.type == NODE_GROUP else [pool["spec"]["limits"]["nodes"]]
+    bounds = [pool["scalingConfig"]["maxSize"]] if pool.type == tokens.NODE_GROUP else [pool["spec"]["limits"]["nodes"]]
     maximum = context.settings["maximumNodes"]
     yield from (violation(bound) for bound in bounds if (number := bound.number()) is not None and number > maximum)
 
 
 BOUNDED = ResourceRule(
     name="gpu-pool-max-bounded",
-    types=(NODE_GROUP, NODE_POOL),
+    types=(tokens.NODE_GROUP, tokens.NODE_POOL),
     settings={"maximumNodes": setting("maximum number of nodes of a GPU pool", 4, 8, 64, minimum=1)},
     finds={
         "set": _no_maximum,
@@ -74,7 +65,7 @@ def _idle(group: Resource, context: Context) -> Iterator[Violation]:
 
 IDLE_ZERO = ResourceRule(
     name="gpu-pool-idle-zero",
-    types=(NODE_GROUP,),
+    types=(tokens.NODE_GROUP,),
     finds={"size": _idle},
 )
 
@@ -113,7 +104,7 @@ def _names(stack: Stack, _: Context) -> Iterator[Violation]:
 
 MIG_FITS = StackRule(
     name="mig-profile-fits",
-    types=(MANAGED_POOL, KARPENTER_POOL, NODE_GROUP, NODE_POOL),
+    types=(tokens.MANAGED_POOL, tokens.KARPENTER_POOL, tokens.NODE_GROUP, tokens.NODE_POOL),
     finds={
         "profiles": _layouts,
         "layout": _names,
@@ -170,7 +161,7 @@ def _repelled(tolerations: Node, taints: list[Mapping[str, Any]]) -> str | None:
 
 
 def _addons(stack: Stack, _: Context) -> Iterator[Violation]:
-    for addon in stack.of(ADDON):
+    for addon in stack.of(tokens.ADDON):
         values, name = parsed(addon["configurationValues"]), addon["addonName"].raw
         switch = values.at("node", "tolerateAllTaints")
         if name == _MOUNTPOINT and _taints(stack) and switch.is_not(True):
@@ -184,7 +175,7 @@ def _addons(stack: Stack, _: Context) -> Iterator[Violation]:
 
 
 def _releases(stack: Stack, _: Context) -> Iterator[Violation]:
-    for release in stack.of(RELEASE):
+    for release in stack.of(tokens.RELEASE):
         chart = str(release["chart"].raw).rpartition("/")[2]
         for fact, path in _CHARTS.get(chart, ()):
             tolerations = release["values"].at(*path)
@@ -196,7 +187,7 @@ def _releases(stack: Stack, _: Context) -> Iterator[Violation]:
 
 TOLERATED = StackRule(
     name="daemonset-tolerates-pools",
-    types=(ADDON, RELEASE, MANAGED_POOL, KARPENTER_POOL),
+    types=(tokens.ADDON, tokens.RELEASE, tokens.MANAGED_POOL, tokens.KARPENTER_POOL),
     finds={
         "addon": _addons,
         "release": _releases,
@@ -205,9 +196,9 @@ TOLERATED = StackRule(
 
 
 def _machines(stack: Stack, component: Resource) -> Iterator[tuple[Resource, Node]]:
-    for template in children(stack, component, LAUNCH_TEMPLATE):
+    for template in children(stack, component, tokens.LAUNCH_TEMPLATE):
         yield template, template["userData"]
-    for node_class in children(stack, component, NODE_CLASS):
+    for node_class in children(stack, component, tokens.NODE_CLASS):
         yield node_class, node_class["spec"]["userData"]
 
 
@@ -223,7 +214,7 @@ def _late(stack: Stack, _: Context) -> Iterator[Violation]:
 def _manager(stack: Stack, _: Context) -> Iterator[Violation]:
     if not any(pool["mig"].fields() for _, pool in facts(stack)):
         return
-    for release in stack.of(RELEASE):
+    for release in stack.of(tokens.RELEASE):
         switch = release["values"].at("migManager", "enabled")
         partitions = not switch.unknown and not switch.is_false(default=True)
         if str(release["chart"].raw).rpartition("/")[2] == "gpu-operator" and partitions:
@@ -232,7 +223,7 @@ def _manager(stack: Stack, _: Context) -> Iterator[Violation]:
 
 MIG_AT_BOOT = StackRule(
     name="mig-before-kubelet",
-    types=(MANAGED_POOL, KARPENTER_POOL, LAUNCH_TEMPLATE, NODE_CLASS, RELEASE),
+    types=(tokens.MANAGED_POOL, tokens.KARPENTER_POOL, tokens.LAUNCH_TEMPLATE, tokens.NODE_CLASS, tokens.RELEASE),
     finds={
         "nodes": _late,
         "manager": _manager,

@@ -20,25 +20,14 @@ from policies.evaluation.iam import (
     statements,
     undecided,
 )
+from policies.resources import tokens
 from policies.resources.access import Node
 from policies.resources.resource import Resource
-from policies.resources.tokens import (
-    ACCESS_KEY,
-    GROUP_POLICY,
-    POLICY,
-    POLICY_ATTACHMENT,
-    ROLE,
-    ROLE_ATTACHMENT,
-    ROLE_POLICY,
-    USER,
-    USER_ATTACHMENT,
-    USER_POLICY,
-)
 from policies.rule import Context, ResourceRule, Violation, setting, violation
 
-_DOCUMENTS: Final = (ROLE_POLICY, POLICY, GROUP_POLICY, USER_POLICY, ROLE)
-_ATTACHMENTS: Final = (ROLE_ATTACHMENT, POLICY_ATTACHMENT, USER_ATTACHMENT)
-_USERS: Final = (USER, ACCESS_KEY, USER_POLICY, USER_ATTACHMENT)
+_DOCUMENTS: Final = (tokens.ROLE_POLICY, tokens.POLICY, tokens.GROUP_POLICY, tokens.USER_POLICY, tokens.ROLE)
+_ATTACHMENTS: Final = (tokens.ROLE_ATTACHMENT, tokens.POLICY_ATTACHMENT, tokens.USER_ATTACHMENT)
+_USERS: Final = (tokens.USER, tokens.ACCESS_KEY, tokens.USER_POLICY, tokens.USER_ATTACHMENT)
 _MANAGED: Final = [
     "AmazonEBSCSIDriverEKSClusterScopedPolicy", "AmazonEC2ContainerRegistryPullOnly", "AmazonEKSClusterPolicy",
     "AmazonEKSWorkerNodePolicy", "AmazonEKS_CNI_Policy", "AmazonEKSVPCResourceController",
@@ -50,7 +39,7 @@ _OF_AWS: Final = ":iam::aws:policy/"
 
 
 def _documents(resource: Resource) -> list[Node]:
-    if resource.type == ROLE:
+    if resource.type == tokens.ROLE:
         return [policy["policy"] for policy in resource["inlinePolicies"].items()]
     return [resource["policy"]] if resource.type in _DOCUMENTS else []
 
@@ -80,7 +69,7 @@ def _unread(resource: Resource, context: Context) -> Iterator[Violation]:
     if resource.type in _ATTACHMENTS:
         arns = [resource["policyArn"]]
     else:
-        arns = resource["managedPolicyArns"].items() if resource.type == ROLE else []
+        arns = resource["managedPolicyArns"].items() if resource.type == tokens.ROLE else []
     for arn in arns:
         _, of_aws, name = str(arn.raw).partition(_OF_AWS)
         if of_aws and name not in context.settings["managed"]:
@@ -90,13 +79,13 @@ def _unread(resource: Resource, context: Context) -> Iterator[Violation]:
 def _iam_user(resource: Resource, _: Context) -> Iterator[Violation]:
     if resource.type in _USERS:
         yield Violation(path="", got=f"an IAM {resource.type.rpartition(':')[2]}")
-    elif resource.type == POLICY_ATTACHMENT and resource["users"].items():
+    elif resource.type == tokens.POLICY_ATTACHMENT and resource["users"].items():
         yield violation(resource["users"])
 
 
 NO_ADMIN = ResourceRule(
     name="iam-no-admin",
-    types=(*_DOCUMENTS, *_ATTACHMENTS, USER, ACCESS_KEY),
+    types=(*_DOCUMENTS, *_ATTACHMENTS, tokens.USER, tokens.ACCESS_KEY),
     settings={"managed": setting("policies of AWS that may be attached, by path and name", _MANAGED)},
     finds={
         "actions": _all_actions,
@@ -258,7 +247,7 @@ def _any_pod(role: Resource, _: Context) -> Iterator[Violation]:
 
 TRUST_SCOPED = ResourceRule(
     name="iam-trust-scoped",
-    types=(ROLE,),
+    types=(tokens.ROLE,),
     finds={
         "anybody": _any_principal,
         "account": _whole_account,

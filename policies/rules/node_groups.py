@@ -6,16 +6,9 @@ from typing import Final
 
 from policies.checks.questions import at_most, false, unless_set
 from policies.evaluation.iam import Statement, reads, statements
+from policies.resources import tokens
 from policies.resources.access import texts, unknowns
 from policies.resources.resource import Resource, Stack
-from policies.resources.tokens import (
-    AUTO_SCALING_GROUP,
-    NODE_GROUP,
-    PULL_THROUGH_CACHE,
-    ROLE,
-    ROLE_ATTACHMENT,
-    ROLE_POLICY,
-)
 from policies.rule import Context, ResourceRule, StackRule, Violation, setting, violation
 
 
@@ -27,7 +20,7 @@ def _unbounded(group: Resource, _: Context) -> Iterator[Violation]:
 
 SAFE_UPDATE = ResourceRule(
     name="nodegroup-safe-update",
-    types=(NODE_GROUP,),
+    types=(tokens.NODE_GROUP,),
     settings={
         "maximumPercent": setting(
             "percent of a group's nodes that may be unavailable at once", 100, 50, 34, minimum=1, maximum=100
@@ -53,7 +46,7 @@ def _fixed_name(group: Resource, _: Context) -> Iterator[Violation]:
 
 AUTONAME = ResourceRule(
     name="nodegroup-autoname",
-    types=(NODE_GROUP,),
+    types=(tokens.NODE_GROUP,),
     finds={"name": _fixed_name},
 )
 _IGNORED: Final = {"scalingConfig.desiredSize", "scalingConfig"}
@@ -68,7 +61,7 @@ def _desired_size_reset(group: Resource, _: Context) -> Iterator[Violation]:
 
 DESIRED_IGNORED = ResourceRule(
     name="nodegroup-desired-ignored",
-    types=(NODE_GROUP,),
+    types=(tokens.NODE_GROUP,),
     finds={"desired": _desired_size_reset},
 )
 
@@ -88,7 +81,7 @@ def _untagged(group: Resource, context: Context) -> Iterator[Violation]:
 
 ASG_TAGS = ResourceRule(
     name="asg-launch-template-tags",
-    types=(AUTO_SCALING_GROUP,),
+    types=(tokens.AUTO_SCALING_GROUP,),
     settings={"tags": setting("tags that its instances must have", ["owner", "environment"])},
     finds={
         "template": _configured,
@@ -104,11 +97,11 @@ def _of_nodes(role: Resource) -> bool:
 
 
 def _node_roles(policy: Resource) -> list[Resource]:
-    return [role for role in policy.source("role", ROLE) if _of_nodes(role)]
+    return [role for role in policy.source("role", tokens.ROLE) if _of_nodes(role)]
 
 
 def _attached(stack: Stack, context: Context) -> Iterator[Violation]:
-    for attachment in stack.of(ROLE_ATTACHMENT):
+    for attachment in stack.of(tokens.ROLE_ATTACHMENT):
         arn = attachment["policyArn"].text()
         allowed = arn is None or arn.rpartition("/")[2] in context.settings["policies"]
         if _node_roles(attachment) and not allowed:
@@ -116,7 +109,7 @@ def _attached(stack: Stack, context: Context) -> Iterator[Violation]:
 
 
 def _written(stack: Stack, _: Context) -> Iterator[Violation]:
-    for policy in stack.of(ROLE_POLICY):
+    for policy in stack.of(tokens.ROLE_POLICY):
         if not _node_roles(policy):
             continue
         for statement in statements(policy["policy"]):
@@ -129,14 +122,14 @@ def _written(stack: Stack, _: Context) -> Iterator[Violation]:
 def _where(statement: Statement, stack: Stack) -> str:
     """The resources, with CACHE for the prefix of any pull-through cache: a suppression is bound to the text."""
     text = statement.where
-    for prefix in texts(rule["ecrRepositoryPrefix"] for rule in stack.of(PULL_THROUGH_CACHE)):
+    for prefix in texts(rule["ecrRepositoryPrefix"] for rule in stack.of(tokens.PULL_THROUGH_CACHE)):
         text = text.replace(f":repository/{prefix}/", ":repository/CACHE/")
     return ", ".join(dict.fromkeys(text.split(", ")))
 
 
 NODE_ROLE_MINIMAL = StackRule(
     name="node-role-minimal",
-    types=(ROLE, ROLE_POLICY, ROLE_ATTACHMENT),
+    types=(tokens.ROLE, tokens.ROLE_POLICY, tokens.ROLE_ATTACHMENT),
     settings={
         "policies": setting(
             "AWS managed policies that a node role may have",

@@ -9,23 +9,16 @@ from typing import TYPE_CHECKING, Final
 
 from policies.checks.grants import READS, SYSTEM, Grant, grants, harmless, listed_by_place
 from policies.checks.sameness import may_be_given
+from policies.resources import tokens
 from policies.resources.access import Node
 from policies.resources.resource import Resource, Stack
-from policies.resources.tokens import (
-    CLUSTER_ROLE,
-    CLUSTER_ROLE_BINDING,
-    NAMESPACE_ROLE,
-    ROLE_BINDING,
-    SECRET,
-    SERVICE_ACCOUNT,
-)
 from policies.rule import Context, ResourceRule, StackRule, Violation, violation
 
 if TYPE_CHECKING:
     from infra.boundaries import Boundaries
 
-_ROLES: Final = (CLUSTER_ROLE, NAMESPACE_ROLE)
-_BINDINGS: Final = (CLUSTER_ROLE_BINDING, ROLE_BINDING)
+_ROLES: Final = (tokens.CLUSTER_ROLE, tokens.NAMESPACE_ROLE)
+_BINDINGS: Final = (tokens.CLUSTER_ROLE_BINDING, tokens.ROLE_BINDING)
 _NAME: Final = re.compile(r"[a-z0-9]([a-z0-9.-]*[a-z0-9])?")
 """A name that Kubernetes and EKS give to none of their objects: theirs have a colon, or are in `_BUILT_IN`."""
 _BUILT_IN: Final = frozenset({"admin", "cluster-admin", "edit", "view"})
@@ -45,7 +38,7 @@ def _beyond(role: Resource, context: Context) -> Iterator[Violation]:
         return
     given = may_be_given(context.boundaries, role)
     place = role["metadata"]["namespace"]
-    space = None if role.type == CLUSTER_ROLE else place.text() or "default"
+    space = None if role.type == tokens.CLUSTER_ROLE else place.text() or "default"
     for rule in role["rules"].items():
         found = [one for one in grants(rule) if (_reads_secrets(one) if given else not harmless(one, space))]
         if found:
@@ -58,7 +51,7 @@ def _reads_secrets(grant: Grant) -> bool:
 
 def _collects(role: Resource, _: Context) -> Iterator[Violation]:
     """An aggregated role has the rules of every role with a label, also of later ones."""
-    if role.type != CLUSTER_ROLE:
+    if role.type != tokens.CLUSTER_ROLE:
         return
     if not role["aggregationRule"].missing:
         yield violation(role["aggregationRule"], "a selector of the rules of other roles")
@@ -76,13 +69,13 @@ def _of_the_system(one: Resource, _: Context) -> Iterator[Violation]:
 
 def _token(secret: Resource, _: Context) -> Iterator[Violation]:
     """Kubernetes fills a Secret of type service-account-token with a token of the account that an annotation names."""
-    if secret.type == SECRET and (kind := secret["type"]).known and str(kind.raw) not in _SECRETS:
+    if secret.type == tokens.SECRET and (kind := secret["type"]).known and str(kind.raw) not in _SECRETS:
         yield violation(kind)
 
 
 ROLES_ALLOW = ResourceRule(
     name="rbac-roles-allow",
-    types=(*_ROLES, *_BINDINGS, SECRET),
+    types=(*_ROLES, *_BINDINGS, tokens.SECRET),
     finds={
         "grants": _beyond,
         "aggregation": _collects,
@@ -105,11 +98,11 @@ class _Declared:
     @classmethod
     def by(cls, stack: Stack, known: Boundaries | None) -> _Declared:
         """Those of a program."""
-        found = stack.of(SERVICE_ACCOUNT, *_ROLES)
+        found = stack.of(tokens.SERVICE_ACCOUNT, *_ROLES)
         named = {one: (one["metadata"]["namespace"], one["metadata"]["name"]) for one in found}
         keys = {one: (place.text() or "", name.text() or "") for one, (place, name) in named.items()}
         return cls(
-            accounts=frozenset(key for one, key in keys.items() if one.type == SERVICE_ACCOUNT),
+            accounts=frozenset(key for one, key in keys.items() if one.type == tokens.SERVICE_ACCOUNT),
             roles=frozenset(key for one, key in keys.items() if one.type in _ROLES and not may_be_given(known, one)),
             hidden=frozenset(one.type for one, parts in named.items() if any(part.unknown for part in parts)),
         )
@@ -139,7 +132,7 @@ def _other_subject(stack: Stack, context: Context) -> Iterator[Violation]:
     known = context.boundaries
     declared = _Declared.by(stack, known)
     for binding, place in _bindings(stack, known):
-        everywhere = binding.type == CLUSTER_ROLE_BINDING
+        everywhere = binding.type == tokens.CLUSTER_ROLE_BINDING
         for subject in binding["subjects"].items():
             if any(one.unknown for one in (place, subject["kind"], subject["name"], subject["namespace"])):
                 continue
@@ -160,8 +153,10 @@ def _account(subject: Node, space: str, declared: _Declared, known: Boundaries |
     teams = known.teams if known else {}
     if name == "default" or (home in teams and teams.get(space) != teams[home]):
         return False
-    given = known is not None and (home in known.addons - SYSTEM or (SERVICE_ACCOUNT, home, name) in known.objects)
-    return given or (home, name) in declared.accounts or SERVICE_ACCOUNT in declared.hidden
+    given = known is not None and (
+        home in known.addons - SYSTEM or (tokens.SERVICE_ACCOUNT, home, name) in known.objects
+    )
+    return given or (home, name) in declared.accounts or tokens.SERVICE_ACCOUNT in declared.hidden
 
 
 def _group(name: str, space: str, known: Boundaries | None) -> bool:
@@ -174,7 +169,7 @@ def _group(name: str, space: str, known: Boundaries | None) -> bool:
 
 BINDINGS_LISTED = StackRule(
     name="rbac-bindings-listed",
-    types=(*_BINDINGS, *_ROLES, SERVICE_ACCOUNT),
+    types=(*_BINDINGS, *_ROLES, tokens.SERVICE_ACCOUNT),
     finds={
         "role": _other_role,
         "subject": _other_subject,

@@ -10,45 +10,24 @@ from policies.checks.related import may_select, node_class_terms, public_subnets
 from policies.checks.related import network as network_of
 from policies.evaluation.iam import Statement, limits_the_caller, listed, narrow, statements
 from policies.evaluation.ranges import internet
+from policies.resources import tokens
 from policies.resources.access import Node, texts, unknowns
 from policies.resources.resource import Resource, Stack
-from policies.resources.tokens import (
-    CLUSTER,
-    DEFAULT_NETWORK_ACL,
-    DEFAULT_SECURITY_GROUP,
-    DEFAULT_VPC,
-    EGRESS_RULE,
-    EIP,
-    FLOW_LOG,
-    INGRESS_RULE,
-    NAT_GATEWAY,
-    NETWORK_ACL,
-    NETWORK_ACL_RULE,
-    ROUTE,
-    ROUTE_TABLE,
-    SECURITY_GROUP,
-    SECURITY_GROUP_RULE,
-    SUBNET,
-    TOPIC_SUBSCRIPTION,
-    VPC,
-    VPC_ENDPOINT,
-    VPC_RANGE,
-)
 from policies.rule import Context, ResourceRule, StackRule, Violation, setting, violation
 
-_ACLS: Final = (NETWORK_ACL, DEFAULT_NETWORK_ACL)
+_ACLS: Final = (tokens.NETWORK_ACL, tokens.DEFAULT_NETWORK_ACL)
 
 
 def _aws_default(resource: Resource, _: Context) -> Iterator[Violation]:
-    if resource.type == DEFAULT_VPC:
+    if resource.type == tokens.DEFAULT_VPC:
         yield Violation(path="", got="the account's default VPC")
 
 
 def _routes(resource: Resource) -> list[Node]:
     """Routes of a table, which may hold them itself, or a resource that is one."""
-    if resource.type == ROUTE_TABLE:
+    if resource.type == tokens.ROUTE_TABLE:
         return [route for route in resource["routes"].items() if route.known]
-    return [resource.props] if resource.type == ROUTE else []
+    return [resource.props] if resource.type == tokens.ROUTE else []
 
 
 _DESTINATIONS: Final = ("destinationCidrBlock", "destinationIpv6CidrBlock", "cidrBlock", "ipv6CidrBlock")
@@ -80,7 +59,7 @@ def _two_targets(resource: Resource, _: Context) -> Iterator[Violation]:
 
 
 def _entries(resource: Resource) -> list[Node]:
-    if resource.type == NETWORK_ACL_RULE:
+    if resource.type == tokens.NETWORK_ACL_RULE:
         return [resource.props] if resource["egress"].is_false(default=False) else []
     return resource["ingress"].items() if resource.type in _ACLS else []
 
@@ -106,10 +85,10 @@ def _reaches(entry: Node) -> bool:
 
 PARTS_CLOSED = ResourceRule(
     name="vpc-parts-closed",
-    types=(SUBNET, DEFAULT_VPC, *_ACLS, NETWORK_ACL_RULE, ROUTE, ROUTE_TABLE),
+    types=(tokens.SUBNET, tokens.DEFAULT_VPC, *_ACLS, tokens.NETWORK_ACL_RULE, tokens.ROUTE, tokens.ROUTE_TABLE),
     finds={
         "default-vpc": _aws_default,
-        "public-address": false("mapPublicIpOnLaunch", SUBNET),
+        "public-address": false("mapPublicIpOnLaunch", tokens.SUBNET),
         "default-route": _to_an_instance,
         "target": _two_targets,
         "acl": _open_acl,
@@ -118,42 +97,42 @@ PARTS_CLOSED = ResourceRule(
 
 
 def _without_flow_logs(stack: Stack, _: Context) -> Iterator[Violation]:
-    for vpc in stack.of(VPC):
-        if not any(log.takes_from(vpc) for log in stack.of(FLOW_LOG)):
+    for vpc in stack.of(tokens.VPC):
+        if not any(log.takes_from(vpc) for log in stack.of(tokens.FLOW_LOG)):
             yield Violation(path="", got="without flow logs", at=vpc)
 
 
 def _default_group_unmanaged(stack: Stack, _: Context) -> Iterator[Violation]:
-    for vpc in stack.of(VPC):
-        if not any(group.takes_from(vpc) for group in stack.of(DEFAULT_SECURITY_GROUP)):
+    for vpc in stack.of(tokens.VPC):
+        if not any(group.takes_from(vpc) for group in stack.of(tokens.DEFAULT_SECURITY_GROUP)):
             yield Violation(
                 path="", got="with AWS's default security group, which allows all traffic between its members", at=vpc
             )
 
 
-_GROUP_RULES: Final = (SECURITY_GROUP_RULE, INGRESS_RULE, EGRESS_RULE)
+_GROUP_RULES: Final = (tokens.SECURITY_GROUP_RULE, tokens.INGRESS_RULE, tokens.EGRESS_RULE)
 
 
 def _default_rules(stack: Stack, _: Context) -> Iterator[Violation]:
     """Rules of the group itself, and rules that are resources of their own."""
-    for group in stack.of(DEFAULT_SECURITY_GROUP):
+    for group in stack.of(tokens.DEFAULT_SECURITY_GROUP):
         for key in ("ingress", "egress"):
             if group[key].items():
                 yield violation(group[key], f"open, with {len(group[key].items())} rules", group)
         for rule in stack.of(*_GROUP_RULES):
-            if group in rule.source("securityGroupId", DEFAULT_SECURITY_GROUP):
+            if group in rule.source("securityGroupId", tokens.DEFAULT_SECURITY_GROUP):
                 yield Violation(path="", got="a rule of the default security group", at=rule)
 
 
 def _idle_address(stack: Stack, _: Context) -> Iterator[Violation]:
-    for address in stack.of(EIP):
+    for address in stack.of(tokens.EIP):
         used = not address["instance"].missing or not address["networkInterface"].missing
         if not used and not any(other.takes_from(address) for other in stack.resources):
             yield Violation(path="", got="unused, and billed", at=address)
 
 
 def _unattached_acl(stack: Stack, _: Context) -> Iterator[Violation]:
-    for acl in stack.of(NETWORK_ACL):
+    for acl in stack.of(tokens.NETWORK_ACL):
         subnets = acl["subnetIds"]
         if subnets.missing or (subnets.known and not subnets.items()):
             yield violation(subnets, at=acl)
@@ -175,7 +154,7 @@ def _to_a_peer(route: Node) -> bool:
 
 
 def _all_traffic_to_peer(stack: Stack, _: Context) -> Iterator[Violation]:
-    for resource in stack.of(ROUTE, ROUTE_TABLE):
+    for resource in stack.of(tokens.ROUTE, tokens.ROUTE_TABLE):
         for route in _routes(resource):
             if _to_a_peer(route):
                 yield from (violation(range_, at=resource) for range_ in _to_everywhere(route))
@@ -183,10 +162,19 @@ def _all_traffic_to_peer(stack: Stack, _: Context) -> Iterator[Violation]:
 
 VPC_BASELINE = StackRule(
     name="vpc-baseline",
-    types=(VPC, FLOW_LOG, DEFAULT_SECURITY_GROUP, *_GROUP_RULES, EIP, NETWORK_ACL, ROUTE, ROUTE_TABLE),
+    types=(
+        tokens.VPC,
+        tokens.FLOW_LOG,
+        tokens.DEFAULT_SECURITY_GROUP,
+        *_GROUP_RULES,
+        tokens.EIP,
+        tokens.NETWORK_ACL,
+        tokens.ROUTE,
+        tokens.ROUTE_TABLE,
+    ),
     finds={
         "flow-logs": _without_flow_logs,
-        "rejected": each(FLOW_LOG, not_in("trafficType", "ACCEPT")),
+        "rejected": each(tokens.FLOW_LOG, not_in("trafficType", "ACCEPT")),
         "default-group": _default_group_unmanaged,
         "default-rules": _default_rules,
         "address": _idle_address,
@@ -196,18 +184,18 @@ VPC_BASELINE = StackRule(
 )
 
 
-_RULES: Final = (SECURITY_GROUP_RULE, INGRESS_RULE, EGRESS_RULE)
+_RULES: Final = (tokens.SECURITY_GROUP_RULE, tokens.INGRESS_RULE, tokens.EGRESS_RULE)
 _MADE_BY_PULUMI: Final = "Managed by Pulumi"  # the description that the AWS provider sets by default
 _SELECTORS: Final = ("securityGroupSelectorTerms", "podSecurityGroupSelectorTerms")
 
 
 def _group_entries(resource: Resource, way: str) -> list[Node]:
     """Rules of one direction, `ingress` or `egress`, wherever they are written."""
-    if resource.type == SECURITY_GROUP:
+    if resource.type == tokens.SECURITY_GROUP:
         return resource[way].items()
-    if resource.type == SECURITY_GROUP_RULE:
+    if resource.type == tokens.SECURITY_GROUP_RULE:
         return [resource.props] if resource["type"].raw == way else []
-    token = INGRESS_RULE if way == "ingress" else EGRESS_RULE
+    token = tokens.INGRESS_RULE if way == "ingress" else tokens.EGRESS_RULE
     return [resource.props] if resource.type == token else []
 
 
@@ -233,14 +221,14 @@ def _prefix_list(resource: Resource, _: Context) -> Iterator[Violation]:
 
 def _undescribed(resource: Resource, _: Context) -> Iterator[Violation]:
     places = [resource["description"]]
-    if resource.type == SECURITY_GROUP:
+    if resource.type == tokens.SECURITY_GROUP:
         places += [entry["description"] for way in ("ingress", "egress") for entry in resource[way].items()]
     yield from (violation(text) for text in places if text.missing or text.raw in ("", _MADE_BY_PULUMI))
 
 
 LEAST_OPEN = ResourceRule(
     name="sg-least-open",
-    types=(SECURITY_GROUP, *_RULES),
+    types=(tokens.SECURITY_GROUP, *_RULES),
     finds={
         "ingress": _open("ingress"),
         "egress": _open("egress"),
@@ -251,9 +239,9 @@ LEAST_OPEN = ResourceRule(
 
 
 def _unused(stack: Stack, _: Context) -> Iterator[Violation]:
-    users = [resource for resource in stack.resources if resource.type not in (*_RULES, SECURITY_GROUP)]
+    users = [resource for resource in stack.resources if resource.type not in (*_RULES, tokens.SECURITY_GROUP)]
     selectors = [term for field in _SELECTORS for term in node_class_terms(stack, field)]
-    for group in stack.of(SECURITY_GROUP):
+    for group in stack.of(tokens.SECURITY_GROUP):
         selected = any(may_select(term, group) for term in selectors)
         if not selected and not any(user.takes_from(group) for user in users):
             yield Violation(path="", got="attached to nothing", at=group)
@@ -261,7 +249,7 @@ def _unused(stack: Stack, _: Context) -> Iterator[Violation]:
 
 GROUPS_USED = StackRule(
     name="sg-attached",
-    types=(SECURITY_GROUP,),
+    types=(tokens.SECURITY_GROUP,),
     finds={"used": _unused},
 )
 
@@ -273,8 +261,10 @@ _PRIVATE: Final = tuple(
 
 
 def _subnet_ranges(stack: Stack) -> list[tuple[Resource, Node, IPv4Network]]:
-    places = [(resource, resource["cidrBlock"]) for resource in stack.of(VPC, VPC_RANGE)]
-    places += [(resource, resource["kubernetesNetworkConfig"]["serviceIpv4Cidr"]) for resource in stack.of(CLUSTER)]
+    places = [(resource, resource["cidrBlock"]) for resource in stack.of(tokens.VPC, tokens.VPC_RANGE)]
+    places += [
+        (resource, resource["kubernetesNetworkConfig"]["serviceIpv4Cidr"]) for resource in stack.of(tokens.CLUSTER)
+    ]
     return [(at, node, network) for at, node in places if (network := network_of(node)) is not None]
 
 
@@ -297,9 +287,9 @@ def _overlapping(stack: Stack, context: Context) -> Iterator[Violation]:
 
 def _gateways(stack: Stack, context: Context) -> Iterator[Violation]:
     wanted = context.settings["nat"]
-    gateways = stack.of(NAT_GATEWAY)
+    gateways = stack.of(tokens.NAT_GATEWAY)
     public = public_subnets(stack)
-    private = [subnet for subnet in stack.of(SUBNET) if not any(subnet is other for other in public)]
+    private = [subnet for subnet in stack.of(tokens.SUBNET) if not any(subnet is other for other in public)]
     count, places = len(gateways), len(zones(private))
     undecided = any(subnet[key].unknown for subnet in private for key in ("availabilityZone", "mapPublicIpOnLaunch"))
     if not gateways or undecided:
@@ -311,12 +301,12 @@ def _gateways(stack: Stack, context: Context) -> Iterator[Violation]:
 
 
 def _missing_endpoints(stack: Stack, context: Context) -> Iterator[Violation]:
-    names = [endpoint["serviceName"] for endpoint in stack.of(VPC_ENDPOINT)]
+    names = [endpoint["serviceName"] for endpoint in stack.of(tokens.VPC_ENDPOINT)]
     there = texts(names)
     wanted = context.settings["endpoints"]
     missing = [service for service in wanted if not any(name.endswith(f".{service}") for name in there)]
     if len(missing) > unknowns(names):
-        for vpc in stack.of(VPC):
+        for vpc in stack.of(tokens.VPC):
             yield Violation(path="", got=f"without endpoints of {', '.join(missing)}", at=vpc)
 
 
@@ -325,7 +315,7 @@ _DOCKER: Final = "172.17.0.0/16"
 
 VPC_SHAPE = StackRule(
     name="vpc-shape",
-    types=(VPC, VPC_RANGE, CLUSTER, SUBNET, NAT_GATEWAY, VPC_ENDPOINT),
+    types=(tokens.VPC, tokens.VPC_RANGE, tokens.CLUSTER, tokens.SUBNET, tokens.NAT_GATEWAY, tokens.VPC_ENDPOINT),
     settings={
         "reserved": setting("reserved CIDR ranges of other networks", [_DOCKER]),
         "nat": setting(
@@ -369,7 +359,7 @@ def _unlimited(endpoint: Resource, _: Context) -> Iterator[Violation]:
 
 ENDPOINTS = ResourceRule(
     name="endpoint-policy-narrow",
-    types=(VPC_ENDPOINT,),
+    types=(tokens.VPC_ENDPOINT,),
     finds={"limit": _unlimited},
 )
 
@@ -383,7 +373,7 @@ def _by_web(subscription: Resource, context: Context) -> Iterator[Violation]:
 
 SUBSCRIBERS = ResourceRule(
     name="subscribers-listed",
-    types=(TOPIC_SUBSCRIPTION,),
+    types=(tokens.TOPIC_SUBSCRIPTION,),
     settings={"addresses": setting("https addresses that may get messages of a topic", [])},
     finds={"address": _by_web},
 )
