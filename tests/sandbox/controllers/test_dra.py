@@ -55,7 +55,7 @@ def job(name: str, *templates: str, gpus: int = 0, priority: str = "interactive"
 @pytest.fixture(scope="module")
 def plane(tmp_path_factory: pytest.TempPathFactory, shared: Path) -> Iterator[ControlPlane]:
     """A cluster with one team, and its pool of two nodes with four GPUs each."""
-    config = configuration(Kueue(), cluster=CLUSTER, integrations=("batch/job",), claims=True)
+    config = configuration(Kueue(), cluster=CLUSTER, integrations=("batch/job",), claimed=POOL.claimed)
     with cluster(tmp_path_factory.mktemp("claims"), "kueue", version="1.36") as plane:
         writer, machine = NodeWriter(plane.targets.of_cluster), Machine(CLAIMED["instanceTypes"][0])
         size = machine.allocatable(POOL.labels)

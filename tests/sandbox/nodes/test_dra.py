@@ -5,13 +5,14 @@ from typing import Any, Final
 
 import pytest
 
+from components.addons.dra_driver import mig_class
 from sandbox.kubernetes.client import ApiError, KubeClient
 from sandbox.kubernetes.objects import Object, Ref
 from sandbox.kubernetes.waiting import delete, until
 from sandbox.nodes import dra
 from sandbox.nodes.machine import Machine
 from sandbox.nodes.spec import NodeSpec, NodeWriter
-from spec.pools.keys import DRA, GPU_ALLOCATION
+from spec.pools.keys import DRA, GPU_ALLOCATION, MIG_CONFIG
 from tests.sandbox.living import living_plane
 from tests.sandbox.plane import CLUSTER, ControlPlane, existing
 from tests.support.cases import beside
@@ -51,12 +52,28 @@ def test_a_node_offers_its_gpus_once() -> None:
     assert list(dra.devices("m7i.xlarge")) == list(dra.devices("g4ad.xlarge")) == []
 
 
-def node(name: str) -> NodeSpec:
-    machine = Machine("g6.12xlarge")
-    size = machine.allocatable(LABELS)
+def test_a_gpu_with_mig_instances_is_published_as_those() -> None:
+    found = list(dra.devices("p4d.24xlarge", "all-balanced"))
+    # As `ToCanonicalName` of the driver writes them: GPU, profile, its ID, first memory slice.
+    of_first = [f"gpu-0-mig-{each}" for each in ("3g20gb-9-4", "2g10gb-14-0", "1g5gb-19-2", "1g5gb-19-3")]
+    assert sorted(each["name"] for each in found[:4]) == sorted(of_first)
+    assert len(found) == 8 * 4
+    (large,) = (each for each in found if each["name"] == of_first[0])
+    assert large["attributes"]["type"] == {"string": "mig"}
+    assert large["attributes"]["profile"] == {"string": "3g.20gb"}
+    assert large["attributes"]["resource.kubernetes.io/pcieRoot"] == {"string": "pci0000:10"}
+    assert sorted(large["capacity"]) == ["memory", *(f"memorySlice{at}" for at in range(4, 8))]
+    media = dra.devices("p5.4xlarge", "slipway-1x1g.10gb.me")
+    assert [each["name"] for each in media] == ["gpu-0-mig-1g10gb-me-20-0"]
+    assert [each["name"] for each in dra.devices("p5.4xlarge", "all-disabled")] == ["gpu-0"]
+
+
+def node(name: str, instance_type: str = "g6.12xlarge", **labels: str) -> NodeSpec:
+    machine, both = Machine(instance_type), {**LABELS, **labels}
+    size = machine.allocatable(both)
     return NodeSpec(
         name=name, owner="test", instance_type=machine.name, arch="amd64", kubernetes="1.36", capacity=size,
-        allocatable=size, labels=LABELS, zone="us-east-1a",
+        allocatable=size, labels=both, zone="us-east-1a",
     )  # fmt: skip
 
 
@@ -68,7 +85,10 @@ def template(count: int = 1, name: str = "", **exactly: Any) -> Object:
 
 def pod(name: str, *claims: Object, **limits: str) -> Object:
     named = [{"name": f"c{at}", **one} for at, one in enumerate(claims)]
-    resources = {"limits": {GPU: limits["gpus"]} if limits else {}, "claims": [{"name": one["name"]} for one in named]}
+    resources = {
+        "limits": {limits.get("of", GPU): limits["gpus"]} if limits else {},
+        "claims": [{"name": one["name"]} for one in named],
+    }
     containers = [{"name": "main", "image": "registry.k8s.io/pause:3.10", "resources": resources}]
     made = Ref("v1", "Pod", name, SPACE).as_object()
     return {**made, "spec": {"containers": containers, "resourceClaims": named, "terminationGracePeriodSeconds": 0}}
@@ -80,11 +100,14 @@ def by_template(name: str) -> Object:
 
 @pytest.fixture(scope="module")
 def plane(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ControlPlane]:
-    """Two nodes with four GPUs each, by claims."""
+    """Two nodes with four GPUs each, and one with MIG instances, by claims."""
     with living_plane(tmp_path_factory.mktemp("dra"), version="1.36") as plane:
         writer = NodeWriter(plane.targets.of_cluster)
         for name in ("claimed-0", "claimed-1"):
             assert writer.write(CLUSTER, node(name))
+        assert writer.write(CLUSTER, node("parts-0", "p4d.24xlarge", **{MIG_CONFIG: "all-balanced"}))
+        for profile in ("1g.5gb", "3g.20gb"):
+            plane.client.apply(mig_class(profile), "test")
         plane.client.apply(Ref("v1", "Namespace", SPACE).as_object(), "test")
         for count in (1, 4, 5):
             plane.client.apply(template(count), "test")
@@ -208,3 +231,18 @@ def test_a_request_of_nvidia_gpus_gets_devices_of_the_class_and_both_share_a_quo
     direct = {**Ref(dra.API, "ResourceClaim", "more", SPACE).as_object(), "spec": template()["spec"]["spec"]}
     with pytest.raises(ApiError, match="exceeded quota: team"):
         client.create(direct, "user")
+
+
+@pytest.mark.sandbox
+def test_requests_of_mig_instances_get_devices_of_their_profile_until_none_is_left(client: KubeClient) -> None:
+    large = "nvidia.com/mig-3g.20gb"
+    client.create(pod("all", gpus="8", of=large), "user")
+    assert runs(client, "all") == "parts-0"
+    assert {device.split("-mig-")[1] for _, device in allocated(client)} == {"3g20gb-9-4"}
+    client.create(pod("more", gpus="1", of=large), "user")
+    assert "cannot allocate all claims" in unschedulable(client, "more")
+    client.create(pod("small", gpus="16", of="nvidia.com/mig-1g.5gb"), "user")
+    assert runs(client, "small") == "parts-0"
+    # The driver's own class of whole GPUs has none of these.
+    client.create(pod("whole", by_template("gpu-5")), "user")
+    assert "cannot allocate all claims" in unschedulable(client, "whole")
