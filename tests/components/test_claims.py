@@ -28,7 +28,7 @@ from spec.settings.addons.gpu import GpuOperator as GpuSettings
 from spec.settings.queues import Queues
 from tests.components.admission import samples as make
 from tests.components.admission.samples import GPU, GPU_TAINT, POOL, Object, pool_taint
-from tests.components.admission.upstream import CLAIMED, POOL_NAME, ROWS, SAYS, claims_of, workload_of
+from tests.components.admission.upstream import CLAIMED, PARTED, POOL_NAME, ROWS, SAYS, claims_of, workload_of
 from tests.components.pools.samples import platform
 from tests.spec.settings.stack import BASE
 from tests.support.context import seen_parts
@@ -83,7 +83,6 @@ def test_no_device_plugin_tolerates_nodes_with_claims_and_the_driver_runs_on_no_
     assert seen_parts(lambda: DraDriver(DraSettings()), pools={"cpu": BOTH["cpu"]}).parts.releases == ()
 
 
-PARTED: Final = {**CLAIMED, "instanceTypes": ["p4d.24xlarge"], "min": 1, "max": 1, "mig": {"layout": "all-balanced"}}
 SMALL: Final = "nvidia.com/mig-1g.5gb"
 
 

@@ -23,7 +23,7 @@ from spec.settings.addons.batch import Kueue
 from spec.settings.queues import Queues
 from spec.teams.labels import of_team
 from tests.components.admission.samples import GPU, GPU_TAINT
-from tests.components.admission.upstream import CLAIMED, POOL_NAME
+from tests.components.admission.upstream import CLAIMED, PARTED, POOL_NAME
 from tests.components.pools.samples import platform
 from tests.sandbox.controllers import installed
 from tests.sandbox.controllers.installed import applied, cluster, release, wait, without_jobs
@@ -32,11 +32,9 @@ from tests.support.patience import SECONDS
 
 pytestmark = pytest.mark.sandbox
 TEAM: Final = "vision"
-PARTS: Final[dict[str, Any]] = {**CLAIMED, "instanceTypes": ["p4d.24xlarge"], "min": 1, "max": 1,
-    "mig": {"layout": "all-3g.20gb"}}  # fmt: skip
 PART: Final = "nvidia.com/mig-3g.20gb"
 SETTINGS: Final = platform(
-    {POOL_NAME: CLAIMED, "parts": PARTS},
+    {POOL_NAME: CLAIMED, "parts": PARTED},
     cluster={"version": "1.36"},
     addons={"kueue": {}, "draDriver": {}},
     teams={
@@ -164,11 +162,11 @@ def until_held(client: KubeClient, more: Object) -> None:
 
 
 def test_requests_of_mig_instances_are_in_the_quota_of_their_pool(client: KubeClient) -> None:
-    # Four GPUs of the pool are eight instances of half a GPU.
-    applied(client, job("parts", gpus=8, of=PART))
+    # Each GPU of the pool has one of these, and the team has four GPUs.
+    applied(client, job("parts", gpus=4, of=PART))
     until_running(client, "parts")
-    until(lambda: usage(client, "parts", PART) == "8" or None, SECONDS, lambda: usage(client, "parts", PART))
-    assert all("/gpu-" in device and "-mig-3g20gb-9-" in device for device in until_allocated(client, 8))
+    until(lambda: usage(client, "parts", PART) == "4" or None, SECONDS, lambda: usage(client, "parts", PART))
+    assert all(device.endswith("-mig-3g20gb-9-4") for device in until_allocated(client, 4))
     until_held(client, job("more-parts", gpus=1, of=PART))
 
 

@@ -5,14 +5,13 @@ from typing import Any, Final
 
 import pytest
 
-from components.addons.dra_driver import mig_class
 from sandbox.kubernetes.client import ApiError, KubeClient
 from sandbox.kubernetes.objects import Object, Ref
 from sandbox.kubernetes.waiting import delete, until
 from sandbox.nodes import dra
 from sandbox.nodes.machine import Machine
 from sandbox.nodes.spec import NodeSpec, NodeWriter
-from spec.pools.keys import DRA, GPU_ALLOCATION, MIG_CONFIG
+from spec.pools.keys import DRA, GPU_ALLOCATION
 from tests.sandbox.living import living_plane
 from tests.sandbox.plane import CLUSTER, ControlPlane, existing
 from tests.support.cases import beside
@@ -68,12 +67,12 @@ def test_a_gpu_with_mig_instances_is_published_as_those() -> None:
     assert [each["name"] for each in dra.devices("p5.4xlarge", "all-disabled")] == ["gpu-0"]
 
 
-def node(name: str, instance_type: str = "g6.12xlarge", **labels: str) -> NodeSpec:
-    machine, both = Machine(instance_type), {**LABELS, **labels}
-    size = machine.allocatable(both)
+def node(name: str) -> NodeSpec:
+    machine = Machine("g6.12xlarge")
+    size = machine.allocatable(LABELS)
     return NodeSpec(
         name=name, owner="test", instance_type=machine.name, arch="amd64", kubernetes="1.36", capacity=size,
-        allocatable=size, labels=both, zone="us-east-1a",
+        allocatable=size, labels=LABELS, zone="us-east-1a",
     )  # fmt: skip
 
 
@@ -85,10 +84,7 @@ def template(count: int = 1, name: str = "", **exactly: Any) -> Object:
 
 def pod(name: str, *claims: Object, **limits: str) -> Object:
     named = [{"name": f"c{at}", **one} for at, one in enumerate(claims)]
-    resources = {
-        "limits": {limits.get("of", GPU): limits["gpus"]} if limits else {},
-        "claims": [{"name": one["name"]} for one in named],
-    }
+    resources = {"limits": {GPU: limits["gpus"]} if limits else {}, "claims": [{"name": one["name"]} for one in named]}
     containers = [{"name": "main", "image": "registry.k8s.io/pause:3.10", "resources": resources}]
     made = Ref("v1", "Pod", name, SPACE).as_object()
     return {**made, "spec": {"containers": containers, "resourceClaims": named, "terminationGracePeriodSeconds": 0}}
@@ -100,14 +96,11 @@ def by_template(name: str) -> Object:
 
 @pytest.fixture(scope="module")
 def plane(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ControlPlane]:
-    """Two nodes with four GPUs each, and one with MIG instances, by claims."""
+    """Two nodes with four GPUs each, by claims."""
     with living_plane(tmp_path_factory.mktemp("dra"), version="1.36") as plane:
         writer = NodeWriter(plane.targets.of_cluster)
         for name in ("claimed-0", "claimed-1"):
             assert writer.write(CLUSTER, node(name))
-        assert writer.write(CLUSTER, node("parts-0", "p4d.24xlarge", **{MIG_CONFIG: "all-balanced"}))
-        for profile in ("1g.5gb", "3g.20gb"):
-            plane.client.apply(mig_class(profile), "test")
         plane.client.apply(Ref("v1", "Namespace", SPACE).as_object(), "test")
         for count in (1, 4, 5):
             plane.client.apply(template(count), "test")
@@ -231,18 +224,3 @@ def test_a_request_of_nvidia_gpus_gets_devices_of_the_class_and_both_share_a_quo
     direct = {**Ref(dra.API, "ResourceClaim", "more", SPACE).as_object(), "spec": template()["spec"]["spec"]}
     with pytest.raises(ApiError, match="exceeded quota: team"):
         client.create(direct, "user")
-
-
-@pytest.mark.sandbox
-def test_requests_of_mig_instances_get_devices_of_their_profile_until_none_is_left(client: KubeClient) -> None:
-    large = "nvidia.com/mig-3g.20gb"
-    client.create(pod("all", gpus="8", of=large), "user")
-    assert runs(client, "all") == "parts-0"
-    assert {device.split("-mig-")[1] for _, device in allocated(client)} == {"3g20gb-9-4"}
-    client.create(pod("more", gpus="1", of=large), "user")
-    assert "cannot allocate all claims" in unschedulable(client, "more")
-    client.create(pod("small", gpus="16", of="nvidia.com/mig-1g.5gb"), "user")
-    assert runs(client, "small") == "parts-0"
-    # The driver's own class of whole GPUs has none of these.
-    client.create(pod("whole", by_template("gpu-5")), "user")
-    assert "cannot allocate all claims" in unschedulable(client, "whole")
