@@ -108,8 +108,8 @@ def test_mig_instances_are_requested_and_no_claim_gets_one() -> None:
     assert "job-cost" in refused(make.job(asks, activeDeadlineSeconds=203 * 3600), context)
     offer = refused(make.job(claiming("gpu-1", pool="parts")), context)["gpu-pool"]
     assert "by claims" not in offer
-    found = findings(make.job(claiming("gpu-1", pool="parts")), replace(TARGET, pools=pools), ())
-    says = [one.problem.rule for one in found]
+    why = findings(make.job(claiming("gpu-1", pool="parts")), replace(TARGET, pools=pools), ())
+    says = [one.problem.rule for one in why]
     assert any("no pool of the stack allocates" in text for text in says), says
 
 
