@@ -7,7 +7,7 @@ It is decoded strictly: an unknown field keeps the manager from starting, so eve
 (kueue.sigs.k8s.io, "Kueue Configuration v1beta2 API", v0.19).
 """
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from types import MappingProxyType
 from typing import Any, Final
 
@@ -58,7 +58,7 @@ def frameworks(addons: Addons) -> tuple[str, ...]:
 
 
 def configuration(
-    settings: Settings, *, cluster: str, integrations: tuple[str, ...], claims: bool = False
+    settings: Settings, *, cluster: str, integrations: tuple[str, ...], claimed: Collection[str] = ()
 ) -> dict[str, Any]:
     """The whole configuration.
 
@@ -66,7 +66,7 @@ def configuration(
         settings: Settings of the add-on.
         cluster: Name of the cluster, which marks the workloads that it creates on MultiKueue workers.
         integrations: Kinds of jobs that are queued.
-        claims: Whether a pool allocates its GPUs by claims of devices.
+        claimed: Extended resources that pools give by claims of devices.
     """
     return {
         "apiVersion": "config.kueue.x-k8s.io/v1beta2",
@@ -77,7 +77,7 @@ def configuration(
         "manageJobsWithoutQueueName": False,
         "managedJobsNamespaceSelector": {"matchExpressions": [{"key": TEAM, "operator": "Exists"}]},
         "integrations": {"frameworks": list(integrations)},
-        "resources": {"excludeResourcePrefixes": list(NOT_COUNTED), **(_CLAIMS if claims else {})},
+        "resources": {"excludeResourcePrefixes": list(NOT_COUNTED), **_claims(claimed)},
         "waitForPodsReady": _wait(settings),
         "objectRetentionPolicies": {"workloads": {"afterFinished": f"{settings.after_finished_hours}h"}},
         **(_FAIR if settings.fair_sharing else {}),
@@ -85,12 +85,13 @@ def configuration(
     }
 
 
-_CLAIMS: Final = {
-    # A claim counts as the GPUs of a request: one quota, however a pod gets them. Features KueueDRAIntegration and
-    # KueueDRAIntegrationExtendedResource, on by default in 0.19 (pkg/features/kube_features.go); of claims, those of
-    # templates with `exactly` and a count (pkg/dra/claims.go).
-    "deviceClassMappings": [{"name": keys.GPU, "deviceClassNames": [gpus.DEVICE_CLASS]}]
-}
+def _claims(resources: Collection[str]) -> dict[str, Any]:
+    """A claim counts as the GPUs of a request: one quota, however a pod gets them. Features KueueDRAIntegration and
+    KueueDRAIntegrationExtendedResource, on by default in 0.19 (pkg/features/kube_features.go); of claims, those of
+    templates with `exactly` and a count (pkg/dra/claims.go)."""
+    mappings = [{"name": name, "deviceClassNames": [gpus.device_class(name)]} for name in sorted(resources)]
+    return {"deviceClassMappings": mappings} if mappings else {}
+
 
 _FAIR: Final = {
     # Its presence enables fair sharing. Of Kueue's two rules the stricter alone: with both, workloads of two queues
@@ -167,9 +168,9 @@ class Kueue(ChartAddOn[Settings]):
     def values(self, context: AddOnContext) -> dict[str, Any]:
         """Values of the chart that differ from its defaults."""
         integrations = frameworks(context.addons)
-        claims = any(pool.dra for pool in context.pools.values())
+        claimed = {name for pool in context.pools.values() for name in pool.claimed}
         configured = configuration(
-            self.settings, cluster=context.cluster.name, integrations=integrations, claims=claims
+            self.settings, cluster=context.cluster.name, integrations=integrations, claimed=claimed
         )
         return {
             "enablePrometheus": context.monitored,

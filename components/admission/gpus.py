@@ -66,7 +66,7 @@ def _offer(spec: PoolSpec) -> str:
     """Devices of a node of a pool, and its taints except those that all GPU pools have."""
     devices = ", ".join(f"{resource} {count}" for resource, count in spec.resources.items())
     own = [taint for taint in spec.taints if taint.key not in (keys.GPU, keys.POOL)]
-    part = ", one per container" if spec.sharing else ", by claims as well" if spec.dra else ""
+    part = ", one per container" if spec.sharing else ", by claims as well" if keys.GPU in spec.claimed else ""
     return f"{spec.name} ({devices}{part}{''.join(f', taint {taint}' for taint in own)})"
 
 

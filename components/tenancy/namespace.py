@@ -8,7 +8,7 @@ with only an event on the Job.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -162,11 +162,12 @@ def limit_range(namespace: str, team: Team, pools: Mapping[str, PoolSpec]) -> di
 
 def claimable(team: Team, pools: Mapping[str, PoolSpec]) -> list[int]:
     """Numbers of GPUs for which a team gets a template of claims: 1, 2, 4, ... up to those of a node of its pools."""
-    return powers(max((pools[name].gpu_count for name in team.shares if pools[name].dra), default=0))
+    return whole(pools[name] for name in team.shares)
 
 
-def powers(most: int) -> list[int]:
-    """Powers of two up to a number."""
+def whole(pools: Iterable[PoolSpec]) -> list[int]:
+    """Powers of two up to the whole GPUs of a node of these pools that claims can get."""
+    most = max((pool.resources[keys.GPU] for pool in pools if keys.GPU in pool.claimed), default=0)
     return [1 << power for power in range(most.bit_length())]
 
 

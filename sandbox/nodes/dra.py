@@ -1,18 +1,19 @@
-"""What NVIDIA's driver for Dynamic Resource Allocation publishes of a node: a ResourceSlice with its GPUs, and the
-DeviceClass of whole ones, which comes with the driver's chart.
+"""What NVIDIA's driver for Dynamic Resource Allocation publishes of a node: a ResourceSlice with its GPUs, or with the
+MIG instances that the node's user data makes of them, and the DeviceClass of whole ones, which comes with its chart.
 
 The scheduler and the controllers that allocate the devices are real; the kubelet's part, which gives them to
 containers, is KWOK's, as for devices of a plugin.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from sandbox.kubernetes.objects import Object, Ref
 from sandbox.nodes import ec2_types
+from spec.catalog import mig
 from spec.catalog.document import load
 from spec.catalog.gpus import DEVICE, DEVICE_CLASS
-from spec.pools.keys import DRA, GPU_ALLOCATION
+from spec.pools.keys import DRA, GPU_ALLOCATION, MIG_CONFIG
 
 API: Final = "resource.k8s.io/v1"
 _DATA: Final = load("dra.yaml")
@@ -37,16 +38,21 @@ def device_class() -> Object:
 
 def resource_slice(node: Object) -> Object:
     """The slice of a node, which is deleted with it."""
-    name, of_type = node["metadata"]["name"], node["metadata"]["labels"]["node.kubernetes.io/instance-type"]
+    name, labels = node["metadata"]["name"], node["metadata"]["labels"]
+    of_type, layout = labels["node.kubernetes.io/instance-type"], labels.get(MIG_CONFIG, mig.DISABLED)
     made = Ref(API, "ResourceSlice", f"{name}-{DEVICE_CLASS}").as_object()
     owner = {"apiVersion": "v1", "kind": "Node", "name": name, "uid": node["metadata"]["uid"], "controller": True}
     made["metadata"]["ownerReferences"] = [owner]
     pool = {"name": name, "generation": 1, "resourceSliceCount": 1}
-    return {**made, "spec": {"driver": DEVICE_CLASS, "nodeName": name, "pool": pool, "devices": list(devices(of_type))}}
+    return {
+        **made,
+        "spec": {"driver": DEVICE_CLASS, "nodeName": name, "pool": pool, "devices": list(devices(of_type, layout))},
+    }
 
 
-def devices(instance_type: str) -> Iterator[dict[str, Any]]:
-    """The GPUs of an instance type, with what its nodes have in common; none of a model that the catalog lacks."""
+def devices(instance_type: str, layout: str = mig.DISABLED) -> Iterator[dict[str, Any]]:
+    """The GPUs of an instance type with a named layout of MIG, with what its nodes have in common; none of a model that
+    the catalog lacks. A GPU with MIG instances is no device itself (cmd/gpu-kubelet-plugin/nvlib.go, v0.4.1)."""
     kind = ec2_types.find(instance_type)
     model = (_DATA["gpus"].get(kind.gpu_name) if kind else None) or {}
     roots = str(_DATA["roots"].get(instance_type, "")).split()
@@ -59,7 +65,22 @@ def devices(instance_type: str) -> Iterator[dict[str, Any]]:
         }
         if roots:
             texts["resource.kubernetes.io/pcieRoot"] = f"pci0000:{roots[index]}"
-        attributes = {key: {"string": text} for key, text in texts.items()}
+        attributes: dict[str, Any] = {key: {"string": text} for key, text in texts.items()}
         attributes["cudaComputeCapability"] = {"version": model["cudaComputeCapability"]}
-        capacity = {"memory": {"value": model["memory"]}}
-        yield {"name": f"gpu-{index}", "attributes": attributes, "capacity": capacity}
+        whole = {"name": f"gpu-{index}", "attributes": attributes, "capacity": {"memory": {"value": model["memory"]}}}
+        instances = mig.layout_of(layout, kind.gpu_name or "") if kind else None
+        yield from _instances(whole, kind.gpu_name or "", instances) if kind and instances else (whole,)
+
+
+def _instances(whole: Mapping[str, Any], gpu: str, layout: Mapping[str, int]) -> Iterator[dict[str, Any]]:
+    """The MIG instances of a GPU, as `ToCanonicalName` and `GetDevice` of the driver write them (v0.4.1,
+    cmd/gpu-kubelet-plugin). Of their capacity, numbers of multiprocessors and engines are not known here."""
+    for profile, start in mig.placements(gpu, layout):
+        of = mig.PROFILES[gpu][profile]
+        plain = profile.replace(".", "").replace("+", "-")
+        slices = {f"memorySlice{at}": {"value": "1"} for at in range(start, start + of.memory)}
+        yield {
+            "name": f"{whole['name']}-mig-{plain}-{of.id}-{start}",
+            "attributes": {**whole["attributes"], "type": {"string": "mig"}, "profile": {"string": profile}},
+            "capacity": {"memory": {"value": f"{of.memory_mib}Mi"}, **slices},
+        }

@@ -65,15 +65,18 @@ _Found = Iterator[tuple[str, Edits]]
 
 
 def _maximum(subject: Subject) -> _Found:
-    for name, pool, _ in subject.pools:
+    for name, pool, spec in subject.pools:
         for most in sorted({pool.max // 2, pool.max - 1, pool.max + 1, 2 * pool.max} - {0, pool.max}):
-            if most >= pool.min:
+            if spec.dra:
+                size: dict[Path, Any] = {("pools", name, key): most for key in ("min", "max")}
+                yield f"{name}: {most} nodes instead of {pool.max}", size
+            elif most >= pool.min:
                 yield f"{name}: at most {most} nodes instead of {pool.max}", {("pools", name, "max"): most}
 
 
 def _minimum(subject: Subject) -> _Found:
-    for name, pool, _ in subject.pools:
-        for least in sorted({0, pool.min // 2} - {pool.min}) if pool.min else ():
+    for name, pool, spec in subject.pools:
+        for least in sorted({0, pool.min // 2} - {pool.min}) if pool.min and not spec.dra else ():
             yield f"{name}: at least {least} nodes instead of {pool.min}", {("pools", name, "min"): least}
         if pool.capacity_buffer:
             yield f"{name}: no idle node in reserve", {("pools", name, "capacityBuffer"): 0}
@@ -143,7 +146,8 @@ def _parts(subject: Subject) -> _Found:
             mode = pool.sharing.mode if pool.sharing else "time-slicing"
             for replicas in _SHARERS:
                 if pool.sharing is None or pool.sharing.replicas != replicas:
-                    yield f"{name}: {replicas} pods share a GPU", {path: {"mode": mode, "replicas": replicas}}
+                    shared = {path: {"mode": mode, "replicas": replicas}, **_plugged(name, spec)}
+                    yield f"{name}: {replicas} pods share a GPU", shared
             if pool.sharing is not None:
                 yield f"{name}: whole GPUs instead of shared ones", {path: None}
 
@@ -158,8 +162,18 @@ def _consolidation(subject: Subject) -> _Found:
             path = ("pools", name)
             yield (
                 f"{name}: nodes from Karpenter instead of a node group",
-                {(*path, "provisioner"): "karpenter", (*path, "min"): 0, (*path, "update"): None},
+                {
+                    (*path, "provisioner"): "karpenter",
+                    (*path, "min"): 0,
+                    (*path, "update"): None,
+                    **_plugged(name, spec),
+                },
             )
+
+
+def _plugged(name: str, spec: PoolSpec) -> dict[Path, Any]:
+    """Claims of devices give way to the device plugin, for what only that can do."""
+    return {("pools", name, "gpuAllocation"): None} if spec.dra else {}
 
 
 def _borrowing(subject: Subject) -> _Found:

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
-from components.tenancy.namespace import powers
+from components.tenancy.namespace import whole
 from components.tenancy.roles import PICKER
 from components.workloads.checks.fit import ZONE, node_values
 from components.workloads.target import Target
@@ -62,7 +62,7 @@ def missing(group: PodSet, target: Target, others: Sequence[Object]) -> Iterator
         keys = [one for part in ("data", "stringData", "binaryData") for one in found.get(part) or ()]
         if key and found and key not in keys:
             yield finding("no such key", path, key, kind=kind, name=name, known=", ".join(keys))
-    ours = {f"gpu-{count}" for pool in target.pools.values() if pool.dra for count in powers(pool.gpu_count)}
+    ours = {f"gpu-{count}" for count in whole(target.pools.values())}
     for at, one in enumerate(group.spec.get("resourceClaims") or ()):
         name, path = one.get("resourceClaimTemplateName"), f"{group.name}.resourceClaims[{at}]"
         named = name or one.get("resourceClaimName")

@@ -16,6 +16,13 @@ DEVICE_CLASS: Final = "gpu.nvidia.com"
 with `extendedResourceName: nvidia.com/gpu` (dra-driver-nvidia-gpu v0.4.1, templates/deviceclass-gpu.yaml)."""
 
 
+def device_class(resource: str) -> str:
+    """DeviceClass whose devices satisfy requests of an extended resource: `mig-1g.5gb.nvidia.com` of one MIG profile,
+    which the platform makes, because the driver's class of MIG instances has all profiles and satisfies no requests
+    (dra-driver-nvidia-gpu v0.4.1, templates/deviceclass-mig.yaml)."""
+    return f"{resource.removeprefix(DEVICES)}.nvidia.com"
+
+
 @dataclass(frozen=True)
 class GpuModel:
     """One GPU model, in the variant that EC2 offers."""

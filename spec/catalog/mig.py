@@ -24,6 +24,7 @@ class Profile:
     name: str  # NVIDIA's name: `1g.10gb`, `1g.10gb+me` with the media engines
     compute: int  # compute slices of an instance
     memory: int  # memory slices of an instance
+    id: int  # ID of the profile in NVML and nvidia-smi
     maximum: int  # maximum number of instances on one GPU
     starts: tuple[int, ...]  # memory slices at which an instance can start
     memory_mib: int  # memory of an instance in MiB: NVML's where that is known, else its eighths of the GPU's
@@ -35,7 +36,8 @@ def _profiles(gpu: str, kinds: Mapping[str, str]) -> Mapping[str, Profile]:
     def profile(kind: str, name: str) -> Profile:
         shape = _DOCUMENT["kinds"][kind]
         memory = measured.get(kind, whole * shape["memory"] // MEMORY_SLICES)
-        return Profile(name, shape["compute"], shape["memory"], shape["max"], tuple(shape["starts"]), memory)
+        starts = tuple(shape["starts"])
+        return Profile(name, shape["compute"], shape["memory"], shape["id"], shape["max"], starts, memory)
 
     return MappingProxyType({name: profile(kind, name) for kind, name in kinds.items()})
 

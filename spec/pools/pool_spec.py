@@ -96,6 +96,11 @@ class PoolSpec:
         return self.gpu is not None and self.settings.gpu_allocation == keys.DRA
 
     @property
+    def claimed(self) -> tuple[str, ...]:
+        """Extended resources that its nodes give by claims: whole GPUs, or MIG instances by profile."""
+        return tuple(name for name in self.resources if self.dra and name.startswith(keys.NVIDIA))
+
+    @property
     def scales(self) -> bool:
         """Whether its number of nodes is autoscaled."""
         return self.settings.min < self.settings.max

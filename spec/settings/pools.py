@@ -106,7 +106,8 @@ class Pool(Model):
     """Let several pods share each GPU of the pool; one pod per GPU if unset."""
     gpu_allocation: Literal["device-plugin", "dra"] = "device-plugin"
     """What gives GPUs to pods: NVIDIA's device plugin, or its driver for Dynamic Resource Allocation (`dra`), which has
-    claims of devices beside requests of `nvidia.com/gpu`; fixed pools of whole GPUs only, from Kubernetes 1.36."""
+    claims of devices beside requests of `nvidia.com/gpu`; fixed pools only, from Kubernetes 1.36. MIG instances are
+    requested (`nvidia.com/mig-1g.5gb`)."""
     node_repair: bool = True
     """Replace a node whose kubelet, network, storage or container runtime is unhealthy; for GPUs, see
     `cluster.repairGpus`."""

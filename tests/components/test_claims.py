@@ -28,7 +28,7 @@ from spec.settings.addons.gpu import GpuOperator as GpuSettings
 from spec.settings.queues import Queues
 from tests.components.admission import samples as make
 from tests.components.admission.samples import GPU, GPU_TAINT, POOL, Object, pool_taint
-from tests.components.admission.upstream import CLAIMED, POOL_NAME, ROWS, SAYS, claims_of, workload_of
+from tests.components.admission.upstream import CLAIMED, PARTED, POOL_NAME, ROWS, SAYS, claims_of, workload_of
 from tests.components.pools.samples import platform
 from tests.spec.settings.stack import BASE
 from tests.support.context import seen_parts
@@ -81,6 +81,36 @@ def test_no_device_plugin_tolerates_nodes_with_claims_and_the_driver_runs_on_no_
     assert driver["kubeletPlugin"]["nodeSelector"] == {"platform.slipway/gpu-allocation": "dra"}
     assert driver["gpuResourcesEnabledOverride"] is True
     assert seen_parts(lambda: DraDriver(DraSettings()), pools={"cpu": BOTH["cpu"]}).parts.releases == ()
+
+
+SMALL: Final = "nvidia.com/mig-1g.5gb"
+
+
+def test_mig_instances_are_requested_and_no_claim_gets_one() -> None:
+    shares = {"parts": {"nominalQuota": 8}}
+    settings = platform({"parts": PARTED}, teams={"vision": {**TEAMS["vision"], "gpus": shares}}, **PARTS)
+    pools = resolve_all(settings)
+    assert dict(pools["parts"].resources) == {SMALL: 16, "nvidia.com/mig-2g.10gb": 8, "nvidia.com/mig-3g.20gb": 8}
+    seen = seen_parts(lambda: DraDriver(DraSettings()), pools={"parts": PARTED}, **PARTS)
+    assert seen.parts.objects["mig-1g.5gb.nvidia.com"]["spec"]["extendedResourceName"] == SMALL
+    queue = seen_parts(lambda: Kueue(KueueSettings()), pools={"parts": PARTED}, **PARTS).values["kueue"]
+    mapped = yaml.safe_load(queue["managerConfig"]["controllerManagerConfigYaml"])["resources"]["deviceClassMappings"]
+    assert {"name": SMALL, "deviceClassNames": ["mig-1g.5gb.nvidia.com"]} in mapped
+    found = dict(manifests("vision-training", "vision", settings.teams["vision"], of_teams(settings)))
+    hard = found["quota"]["spec"]["hard"]
+    assert (hard[f"requests.{SMALL}"], hard["gpu.nvidia.com.deviceclass.resource.k8s.io/devices"]) == ("16", "0")
+    assert [name for name in found if name.startswith("claim-")] == []
+    context = replace(CONTEXT, pools=pools, prices={"parts": {SMALL: 500}})
+    tolerations = [pool_taint("parts"), GPU_TAINT]
+    asks = make.spec(make.gpus(1, SMALL), nodeSelector={POOL: "parts"}, tolerations=tolerations)
+    assert refused(make.job(asks), context) == {}
+    # Half a dollar an hour: 200 hours are the bound of the team, counted in whole dollars.
+    assert "job-cost" in refused(make.job(asks, activeDeadlineSeconds=203 * 3600), context)
+    offer = refused(make.job(claiming("gpu-1", pool="parts")), context)["gpu-pool"]
+    assert "by claims" not in offer
+    why = findings(make.job(claiming("gpu-1", pool="parts")), replace(TARGET, pools=pools), ())
+    says = [one.problem.rule for one in why]
+    assert any("no pool of the stack allocates" in text for text in says), says
 
 
 def test_a_queue_counts_claims_and_requests_as_one_resource() -> None:

@@ -133,9 +133,9 @@ def node_problems(path: str, spec: Spec, pool: PoolSpec, wanted: Mapping[str, De
         rule = "system pools are only for controllers and DNS"
         yield Problem(f"{path}.pools", rule, pool.name, "Use a pool for workloads; a `general` one for CPU workloads.")
     yield from (shares := list(_sharing(path, spec, pool)))
-    if pool.gpu is not None and not pool.dra and spec.get("resourceClaims"):
+    if pool.gpu is not None and keys.GPU not in pool.claimed and spec.get("resourceClaims"):
         rule = f"pool {pool.name} gives GPUs to requests, and not to claims of devices"
-        fix = f"Request {keys.GPU} in resources.limits, or select a pool with `gpuAllocation: dra`."
+        fix = "Request its devices in resources.limits, or select a pool of whole GPUs with `gpuAllocation: dra`."
         yield Problem(f"{path}.resourceClaims", rule, [one.get("name") for one in spec["resourceClaims"]], fix)
     for name, amount in sorted(wanted.items()):
         if "/" in name and not (shares and name == keys.GPU):

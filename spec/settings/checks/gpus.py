@@ -71,7 +71,7 @@ feature DRAExtendedResource is beta and on (kubernetes v1.36.3, pkg/features/kub
 
 
 def allocation_fits(context: Context, pools: dict[str, Pool], cluster: Cluster, addons: Addons) -> Iterator[Problem]:
-    """Claims of devices are for whole GPUs of pools that don't scale, and nothing else offers the same GPUs."""
+    """Claims of devices are for GPUs and MIG instances of pools that don't scale, and nothing else offers the same."""
     plugin = "or use `gpuAllocation: device-plugin`."
     for name, pool in ((name, pool) for name, pool in pools.items() if pool.gpu_allocation == "dra"):
         path, version = f"pools.{name}", pool.version or cluster.version
@@ -93,10 +93,9 @@ def allocation_fits(context: Context, pools: dict[str, Pool], cluster: Cluster, 
         if pool.os == "bottlerocket":
             rule = "Bottlerocket has a device plugin of its own, which would give the same GPUs to other pods"
             yield Problem(f"{path}.os", rule, pool.os, f"Use `os: al2023`, {plugin}")
-        for key, setting in (("mig", pool.mig), ("sharing", pool.sharing)):
-            if setting is not None:
-                rule = "claims of devices are for whole GPUs: partitioning and sharing by the driver are alpha"
-                yield Problem(f"{path}.{key}", rule, None, f"Remove it, {plugin}")
+        if pool.sharing is not None:
+            rule = "claims of devices are for whole GPUs and MIG instances: sharing by the driver is alpha"
+            yield Problem(f"{path}.sharing", rule, None, f"Remove it, {plugin}")
         if not addons.has(DraDriver):
             rule = "claims of devices need NVIDIA's driver"
             yield Problem(f"{path}.gpuAllocation", rule, "dra", f"Add `draDriver: {{}}` to addons, {plugin}")
@@ -140,12 +139,13 @@ def shares_fit(context: Context, pools: dict[str, Pool]) -> Iterator[Problem]:
 
 def offered_as_promised(context: Context, pools: dict[str, Pool], addons: Addons) -> Iterator[Problem]:
     """Partitioned and shared GPUs need the GPU Operator: without it, the autoscalers start machines for pods that can
-    never run on them. Bottlerocket shares GPUs by itself."""
+    never run on them. Bottlerocket shares GPUs by itself, and the driver for claims publishes MIG instances."""
     if addons.has(GpuOperator):
         return
     for name, pool in pools.items():
         for key, setting in (("mig", pool.mig), ("sharing", pool.sharing)):
-            if setting is not None and pool.os != "bottlerocket" and any(kind.gpus for kind in known_types(pool)):
+            own = pool.os == "bottlerocket" or pool.gpu_allocation == "dra"
+            if setting is not None and not own and any(kind.gpus for kind in known_types(pool)):
                 rule = "partitioned and shared GPUs need the GPU Operator, which configures and exposes them"
                 yield Problem(f"pools.{name}.{key}", rule, None, "Add `gpuOperator: {}` to addons, or remove it.")
 

@@ -16,6 +16,7 @@ CLAIMED: Final[dict[str, Any]] = {
     "gpuAllocation": "dra",
 }  # fmt: skip
 """A pool with four GPUs on each of two nodes."""
+PARTED: Final[dict[str, Any]] = {**CLAIMED, **DATA["pool of MIG instances"]}
 SAYS: Final = {
     "class": "deviceClassName", "config": "config", "capacity": "capacity", "first-available": "firstAvailable",
     "all": "allocationMode All", "admin-access": "adminAccess", "shared-claim": "resourceClaimName",

@@ -51,6 +51,22 @@ def test_a_node_offers_its_gpus_once() -> None:
     assert list(dra.devices("m7i.xlarge")) == list(dra.devices("g4ad.xlarge")) == []
 
 
+def test_a_gpu_with_mig_instances_is_published_as_those() -> None:
+    found = list(dra.devices("p4d.24xlarge", "all-balanced"))
+    # As `ToCanonicalName` of the driver writes them: GPU, profile, its ID, first memory slice.
+    of_first = [f"gpu-0-mig-{each}" for each in ("3g20gb-9-4", "2g10gb-14-0", "1g5gb-19-2", "1g5gb-19-3")]
+    assert sorted(each["name"] for each in found[:4]) == sorted(of_first)
+    assert len(found) == 8 * 4
+    (large,) = (each for each in found if each["name"] == of_first[0])
+    assert large["attributes"]["type"] == {"string": "mig"}
+    assert large["attributes"]["profile"] == {"string": "3g.20gb"}
+    assert large["attributes"]["resource.kubernetes.io/pcieRoot"] == {"string": "pci0000:10"}
+    assert sorted(large["capacity"]) == ["memory", *(f"memorySlice{at}" for at in range(4, 8))]
+    media = dra.devices("p5.4xlarge", "slipway-1x1g.10gb.me")
+    assert [each["name"] for each in media] == ["gpu-0-mig-1g10gb-me-20-0"]
+    assert [each["name"] for each in dra.devices("p5.4xlarge", "all-disabled")] == ["gpu-0"]
+
+
 def node(name: str) -> NodeSpec:
     machine = Machine("g6.12xlarge")
     size = machine.allocatable(LABELS)

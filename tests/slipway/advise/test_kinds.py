@@ -14,6 +14,8 @@ from spec.clock import today
 from spec.settings import load, read_stack
 from spec.settings.load import edited
 from spec.settings.pools import Role
+from tests.components.admission.upstream import CLAIMED, POOL_NAME
+from tests.components.pools.samples import platform
 from tests.slipway.conftest import choices
 from tests.slipway.replay.examples import planned, result
 from tests.support.cases import beside
@@ -71,6 +73,19 @@ def test_a_topology_is_for_pools_with_efa_and_a_fixed_number_of_nodes() -> None:
     ((one,),) = [each for each in found.values() if each]
     assert found["prod"] == [one]
     assert (one.what.partition(":")[0], one.edits) == ("h100", {("queues", "topology"): True})
+
+
+def test_a_pool_with_claims_of_devices_keeps_its_fixed_size_or_gets_the_device_plugin() -> None:
+    settings = platform({POOL_NAME: CLAIMED}, cluster={"version": "1.36"}, addons={"draDriver": {}, "gpuOperator": {}})
+    found = [one for one in changes(Subject(platform=settings, demand={})) if next(iter(one.edits))[1] == POOL_NAME]
+    of_size = [one.edits for one in found if one.kind in ("maximum", "minimum")]
+    sizes = [{path[2]: value for path, value in edits.items()} for edits in of_size]
+    assert sizes == [{"min": size, "max": size} for size in (1, 3, 4)]
+    (elastic,) = (one for one in found if "Karpenter" in one.what)
+    shared = [one for one in found if "share a GPU" in one.what]
+    assert len(shared) == 3
+    for one in (elastic, *shared):
+        assert one.edits["pools", POOL_NAME, "gpuAllocation"] is None
 
 
 def test_edits_replace_add_and_remove_keys_of_a_copy() -> None:
