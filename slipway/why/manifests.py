@@ -21,6 +21,7 @@ from slipway.why.runtimes import all_podsets
 from slipway.why.served import CLAIM
 from slipway.why.table import part_of
 from spec.jobs import GATE, KUEUE_API, QUEUE
+from spec.pools import PoolSpec, start
 from spec.settings import Platform
 from spec.settings.admission import Action, Admission
 from spec.settings.teams import MemberRole
@@ -238,6 +239,8 @@ def answer(
         if costs is not None:
             seen.append(Evidence("price", costs.text))
             numbers |= costs.numbers
+        if pools := _pools(manifest, target, others):
+            seen.append(Evidence("start", start.estimate(pools)))
         part = Part(layer=Layer.ACCEPTED, cause=cause, numbers=numbers)
         return Answer(subject=subject, part=part.seen(*seen), unread=tuple(unread), planned=True)
     first, *rest = parts
@@ -312,6 +315,12 @@ def _absent(manifest: Object, dry_run: DryRun, others: Sequence[Object]) -> Iter
     if known_queues and queue not in known_queues:
         found = part_of("no such LocalQueue", {"queue": queue}, name=queue, there=", ".join(known_queues))
         yield replace(found, never=False)
+
+
+def _pools(manifest: Object, target: Target | None, others: Sequence[Object]) -> list[PoolSpec]:
+    """The pools on which its pods may start."""
+    groups = [one for one in all_podsets(manifest, target, others) if one.count] if target else []
+    return [pool for one in groups for pool in file.fits(manifest, one, target).values()] if target else []
 
 
 def _room(manifest: Object, target: Target | None, others: Sequence[Object]) -> tuple[str, dict[str, str]]:
