@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from enum import StrEnum
 from typing import Annotated, Any, Literal
 
@@ -114,6 +115,14 @@ class Pool(Model):
     """When Karpenter may disrupt nodes; Karpenter pools only."""
     update: Update = Field(default_factory=Update)
     """How updates roll out; managed pools only."""
+
+    def scratch_gib(self, nvme_gb: Iterable[int]) -> int:
+        """Space for images, logs and scratch on one node, GiB: the local disks as one RAID0, else the root volume.
+
+        Args:
+            nvme_gb: Local disks of each of its types, in GB.
+        """
+        return min(nvme_gb, default=0) * 10**9 // 2**30 if self.local_nvme == "raid0" else self.disk.size_gib
 
     @property
     def fallbacks(self) -> dict[str, Pool]:

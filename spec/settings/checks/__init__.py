@@ -89,6 +89,7 @@ CHECKS: Final = (
     Check(storage.lustre_throughput, ("storage",)),
     Check(storage.lustre_zone, ("storage", "network")),
     Check(storage.lustre_far, ("storage", "network", "pools", "account"), warns=True),
+    Check(storage.node_cache, ("storage", "pools")),
     Check(storage.drivers_installed, ("storage", "cluster"), of_ours=True),
     Check(storage.caches, ("storage", "cluster", "environment")),
     Check(storage.credentials, ("storage", "account")),

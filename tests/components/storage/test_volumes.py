@@ -29,7 +29,9 @@ def _output(value: str) -> pulumi.Output[str]:
     return pulumi.Output.from_input(value)
 
 
-def _volumes(*, efs: bool = False, lustre: bool = False, namespace: str = "vision-train") -> dict[str, Any]:
+def _volumes(
+    *, efs: bool = False, lustre: bool = False, namespace: str = "vision-train", cache_gib: int | None = None
+) -> dict[str, Any]:
     """Manifests with resolved outputs."""
 
     def build() -> dict[str, Any]:
@@ -59,6 +61,7 @@ def _volumes(*, efs: bool = False, lustre: bool = False, namespace: str = "visio
             classes={"block": "gp3", **({"shared": "efs"} if efs else {}), **({"lustre": "lustre"} if lustre else {})},
             databases={},
             ready=(),
+            cache_gib=cache_gib,
         )
         return team_volumes(namespace, outputs, VolumeSettings(team="vision", region="us-east-1", checkpoint_gib=50))
 
@@ -71,12 +74,15 @@ each = pytest.mark.parametrize(("efs", "lustre"), ALL)
 
 
 @each
-def test_the_driver_reads_exactly_the_buckets_that_are_mounted(efs: bool, lustre: bool) -> None:
-    sources = [manifest["spec"] for manifest in _volumes(efs=efs, lustre=lustre).values() if "csi" in manifest["spec"]]
+@pytest.mark.parametrize("gib", [None, 40])
+def test_the_driver_reads_exactly_the_buckets_that_are_mounted(efs: bool, lustre: bool, gib: int | None) -> None:
+    volumes = _volumes(efs=efs, lustre=lustre, cache_gib=gib)
+    sources = [manifest["spec"] for manifest in volumes.values() if "csi" in manifest["spec"]]
     buckets = [spec for spec in sources if spec["csi"]["driver"] == "s3.csi.aws.com"]
-    mounted = {f"b-{purpose}" for purpose in mounted_buckets(lustre=lustre)}
+    mounted = {f"b-{purpose}" for purpose in mounted_buckets(lustre=lustre, cached=gib is not None)}
     assert {spec["csi"]["volumeAttributes"]["bucketName"] for spec in buckets} == mounted
     assert all("read-only" in spec["mountOptions"] for spec in buckets)
+    assert {spec["csi"]["volumeAttributes"].get("cacheEmptyDirSizeLimit") for spec in buckets} == {gib and f"{gib}Gi"}
 
 
 @each
