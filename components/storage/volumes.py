@@ -40,14 +40,11 @@ class VolumeSettings:
     Attributes:
         team: Name of the team, of its prefix in the buckets and of its directory on Lustre.
         region: AWS Region of the buckets.
-        checkpoint_gib: Size of the claim for checkpoints, in GiB: the real size of a gp3 volume, and always what counts
-            against the team's storage quota.
         labels: Labels of every object.
     """
 
     team: str
     region: str
-    checkpoint_gib: int = 100
     labels: Mapping[str, str] | None = None
 
 
@@ -89,7 +86,6 @@ def _team_claims(storage: StorageOutputs, settings: VolumeSettings) -> dict[str,
     files = efs and ClaimArgs(file_system=efs.id, access_point=efs.access_points["datasets"], access_mode=READ_ONLY)
     volume = ClaimArgs(
         storage_class=storage.classes["shared" if shared else "block"],
-        gib=settings.checkpoint_gib,
         access_mode=SHARED if shared else ONCE,
     )
     checkpoints = parallel(CHECKPOINT_FILESET, SHARED) or volume

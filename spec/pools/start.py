@@ -27,8 +27,7 @@ class Step:
 
 
 def steps(spec: PoolSpec) -> list[Step]:
-    """What a pod waits for on a new node of a pool, in order. The AMI has the driver, and an image that is pulled in
-    parallel takes seconds."""
+    """What a pod waits for on a new node of a pool, in order; the AMI has the driver."""
     return [Step(name=name, **_STEPS[name]) for name in _names(spec)]
 
 

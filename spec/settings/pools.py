@@ -117,11 +117,8 @@ class Pool(Model):
     """How updates roll out; managed pools only."""
 
     def scratch_gib(self, nvme_gb: Iterable[int]) -> int:
-        """Space for images, logs and scratch on one node, GiB: the local disks as one RAID0, else the root volume.
-
-        Args:
-            nvme_gb: Local disks of each of its types, in GB.
-        """
+        """Space for images, logs and scratch on one node, GiB: the local disks of its types as one RAID0, else the root
+        volume."""
         return min(nvme_gb, default=0) * 10**9 // 2**30 if self.local_nvme == "raid0" else self.disk.size_gib
 
     @property

@@ -63,7 +63,7 @@ def _volumes(
             ready=(),
             cache_gib=cache_gib,
         )
-        return team_volumes(namespace, outputs, VolumeSettings(team="vision", region="us-east-1", checkpoint_gib=50))
+        return team_volumes(namespace, outputs, VolumeSettings(team="vision", region="us-east-1"))
 
     recording: dict[str, Any] = run(build).returned
     return recording
@@ -153,7 +153,7 @@ def test_each_volume_uses_the_first_storage_that_exists(efs: bool, lustre: bool,
 def test_without_lustre_checkpoints_use_a_class_and_are_not_awaited(efs: bool, mode: str, storage_class: str) -> None:
     claim = _volumes(efs=efs)["checkpoints"]
     assert (claim["spec"]["accessModes"], claim["spec"]["storageClassName"]) == ([mode], storage_class)
-    assert claim["spec"]["resources"] == {"requests": {"storage": "50Gi"}}
+    assert claim["spec"]["resources"] == {"requests": {"storage": "100Gi"}}
     assert claim["metadata"]["annotations"] == {"pulumi.com/skipAwait": "true"}
 
 
