@@ -190,7 +190,9 @@ def _addons(
         # Auto-naming calls them slipway-<stack>-storage-<purpose>-<random>.
         buckets=[
             f"{PROJECT}-{platform.environment.name}-storage-{purpose}-*"
-            for purpose in mounted_buckets(lustre=platform.storage.lustre is not None)
+            for purpose in mounted_buckets(
+                lustre=platform.storage.lustre is not None, cached=bool(platform.storage.buckets.node_cache_gib)
+            )
         ],
     )
     return ManagedAddons(f"addons-{phase}", args, opts)

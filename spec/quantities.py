@@ -118,3 +118,13 @@ _PART: Final = re.compile(r"([0-9]+)([hms])")
 def seconds(duration: str) -> int:
     """Seconds of a duration."""
     return sum(int(number) * _SECONDS[unit] for number, unit in _PART.findall(duration))
+
+
+def duration(seconds: float) -> str:
+    """In the two largest units: `3 h 20 min`, `45 s`, `2 d 4 h`."""
+    whole = round(seconds)
+    for size, name, below, part in ((86_400, "d", 3600, "h"), (3600, "h", 60, "min"), (60, "min", 1, "s")):
+        if whole >= size:
+            rest = whole % size // below
+            return f"{whole // size} {name}" + (f" {rest} {part}" if rest else "")
+    return f"{whole} s"

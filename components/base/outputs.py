@@ -234,6 +234,7 @@ class StorageOutputs:
         databases: Databases by name: `mlflow` and `pipelines`.
         ready: Resources that must exist before a volume of any class can be created: classes, file systems, drivers.
         block: The same for volumes of the default class only.
+        cache_gib: Cache of each claim that mounts a bucket on a node's disk, in GiB; None without one.
     """
 
     key_arn: pulumi.Output[str]
@@ -244,6 +245,7 @@ class StorageOutputs:
     databases: Mapping[str, DatabaseOutputs]
     ready: Sequence[pulumi.Resource]
     block: Sequence[pulumi.Resource] = ()
+    cache_gib: int | None = None
 
     def with_drivers(self, drivers: Sequence[pulumi.Resource], block: Sequence[pulumi.Resource]) -> StorageOutputs:
         """The same storage, with the CSI drivers. Claims depend on them, so they are deleted after the claims, and the

@@ -46,6 +46,8 @@ class ClaimArgs:
     Attributes:
         bucket: Name of a bucket, which Mountpoint for Amazon S3 mounts read-only.
         prefix: Prefix of the bucket's objects, with a slash at its end: `llm/`; the whole bucket by default.
+        cache_gib: Of a bucket, GiB of a node's disk on which Mountpoint keeps what was read, for all pods of the claim
+            there; nothing by default.
         file_system: ID of a file system of EFS: `fs-0a1b`.
         access_point: ID of its access point; the root of the file system by default.
         dns_name: DNS name of a file system of FSx for Lustre.
@@ -60,6 +62,7 @@ class ClaimArgs:
 
     bucket: pulumi.Input[str] | None = None
     prefix: str = ""
+    cache_gib: int | None = None
     file_system: pulumi.Input[str] | None = None
     access_point: pulumi.Input[str] | None = None
     dns_name: pulumi.Input[str] | None = None
@@ -94,6 +97,8 @@ class ClaimArgs:
         if self.prefix and not self.prefix.endswith("/"):
             rule = "a prefix without a slash at its end is one of others, too"
             yield Problem(f"{path}.prefix", rule, self.prefix, f"Write {self.prefix}/.")
+        if self.cache_gib is not None and (self.bucket is None or self.cache_gib < 1):
+            yield Problem(f"{path}.cache_gib", "a bucket has a cache, of 1 GiB at least", self.cache_gib, "Remove it.")
         if self.gib < 1:
             yield Problem(f"{path}.gib", "a volume has at least 1 GiB", self.gib, "Raise it.")
 
@@ -180,13 +185,15 @@ def _source(claim: ClaimArgs, region: str) -> dict[str, Any]:
     leave (FSx for Lustre User Guide, "Mounting specific filesets"; kubernetes-sigs/aws-fsx-csi-driver,
     pkg/driver/node.go, v1.9.0). It has to exist: links to buckets create `raw` and `checkpoints`, and
     `components.storage.lustre` a directory for each team. A bucket is mounted by Mountpoint for Amazon S3 (its CSI
-    driver, docs/CONFIGURATION.md).
+    driver, docs/CONFIGURATION.md), with a cache by one process for all pods of a node that use the volume (its
+    docs/CACHING.md and docs/MOUNTPOINT_POD_SHARING.md, v2).
     """
     read_only, size = claim.mode == READ_ONLY, _UNBOUNDED
     if claim.bucket is not None:
         prefix = [f"prefix {claim.prefix}"] if claim.prefix else []
         options = [*prefix, f"region {region}", "read-only"]
-        csi: dict[str, Any] = {"driver": S3_DRIVER, "volumeAttributes": {"bucketName": claim.bucket}}
+        cache = {"cache": "emptyDir", "cacheEmptyDirSizeLimit": f"{claim.cache_gib}Gi"} if claim.cache_gib else {}
+        csi: dict[str, Any] = {"driver": S3_DRIVER, "volumeAttributes": {"bucketName": claim.bucket, **cache}}
     elif claim.file_system is not None:
         point = () if claim.access_point is None else (claim.access_point,)
         handle = pulumi.Output.format("::".join(["{0}", *("{1}" for _ in point)]), claim.file_system, *point)

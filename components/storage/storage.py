@@ -95,6 +95,7 @@ class Storage(pulumi.ComponentResource):
             databases=self._make_databases(),
             ready=(*declared.values(), *systems),
             block=(declared["block"],),
+            cache_gib=self._args.settings.buckets.node_cache_gib,
         )
         self.register_outputs(_outputs(self.outputs))
 

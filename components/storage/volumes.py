@@ -8,7 +8,7 @@ permissions, so only the volume's root keeps a pod out of other teams' data.
 
 | claim | mode | backed by the first of these that exists |
 |---|---|---|
-| `raw` | read-only many | the team's directory of Lustre, linked to the bucket `raw`; its prefix of the bucket |
+| `raw` | read-only many | the team's prefix of the bucket, if nodes cache it; its directory of Lustre; its prefix |
 | `datasets` | read-only many | the EFS access point `datasets`, which all teams read; as `raw` |
 | `checkpoints` | read-write many, or once | Lustre, linked to the bucket `checkpoints`; EFS; a gp3 volume |
 | `models` | read-only many | the team's prefix of the bucket `models` |
@@ -27,10 +27,10 @@ CHECKPOINT_FILESET: Final = "checkpoints"
 CLAIMS: Final = ("raw", "datasets", "checkpoints", "models")  # volume claims in each namespace of a team
 
 
-def mounted_buckets(*, lustre: bool) -> tuple[str, ...]:
+def mounted_buckets(*, lustre: bool, cached: bool) -> tuple[str, ...]:
     """Purposes of the buckets that claims mount with Mountpoint, all of them read-only: the whole of what the driver's
-    role has to read. Lustre serves `raw` itself where it exists."""
-    return ("models",) if lustre else ("models", "raw")
+    role has to read. Lustre serves `raw` itself where it exists, unless nodes cache the bucket."""
+    return ("models",) if lustre and not cached else ("models", "raw")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,14 +40,11 @@ class VolumeSettings:
     Attributes:
         team: Name of the team, of its prefix in the buckets and of its directory on Lustre.
         region: AWS Region of the buckets.
-        checkpoint_gib: Size of the claim for checkpoints, in GiB: the real size of a gp3 volume, and always what counts
-            against the team's storage quota.
         labels: Labels of every object.
     """
 
     team: str
     region: str
-    checkpoint_gib: int = 100
     labels: Mapping[str, str] | None = None
 
 
@@ -68,7 +65,7 @@ def _team_claims(storage: StorageOutputs, settings: VolumeSettings) -> dict[str,
     team, lustre, efs = settings.team, storage.lustre, storage.efs
 
     def bucket(purpose: str) -> ClaimArgs:
-        return ClaimArgs(bucket=storage.buckets[purpose].name, prefix=f"{team}/")
+        return ClaimArgs(bucket=storage.buckets[purpose].name, prefix=f"{team}/", cache_gib=storage.cache_gib)
 
     def parallel(top: str, mode: str) -> ClaimArgs | None:
         return (
@@ -85,11 +82,10 @@ def _team_claims(storage: StorageOutputs, settings: VolumeSettings) -> dict[str,
         )
 
     shared = "shared" in storage.classes
-    raw = parallel(RAW_FILESET, READ_ONLY) or bucket("raw")
+    raw = (None if storage.cache_gib else parallel(RAW_FILESET, READ_ONLY)) or bucket("raw")
     files = efs and ClaimArgs(file_system=efs.id, access_point=efs.access_points["datasets"], access_mode=READ_ONLY)
     volume = ClaimArgs(
         storage_class=storage.classes["shared" if shared else "block"],
-        gib=settings.checkpoint_gib,
         access_mode=SHARED if shared else ONCE,
     )
     checkpoints = parallel(CHECKPOINT_FILESET, SHARED) or volume

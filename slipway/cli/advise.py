@@ -16,10 +16,11 @@ from slipway.cli.output import Progress, say, table
 from slipway.cli.replay import refuse, trace_of
 from slipway.cli.replay_summary import WIDTH
 from slipway.engine.project import find
-from slipway.replay.figures import dollars, duration, percent
+from slipway.replay.figures import dollars, percent
 from slipway.replay.plan import Options
 from spec import clock
 from spec.errors import EXIT_INTERRUPTED, EXIT_REFUSED, SlipwayError
+from spec.quantities import duration
 from spec.settings import read_stack
 
 _DIFFS: Final = (".diff", ".patch")

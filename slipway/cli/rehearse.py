@@ -23,7 +23,6 @@ from slipway.engine.project import Project, find
 from slipway.rehearsal.document import Lane, Played, Rehearsal, expectations, lane, met, page
 from slipway.rehearsal.evaluation import checks as evaluate
 from slipway.rehearsal.play import Stack, blocked, play
-from slipway.replay.figures import duration
 from slipway.report.make import PAGE, prepare
 from slipway.trial import clock
 from slipway.trial.clock import ClockScenario
@@ -35,6 +34,7 @@ from slipway.trial.scenario import FOLDER, Scenario, read
 from slipway.trial.update import Update
 from slipway.why.manifests import DryRun
 from spec.errors import EXIT_FAILURE, SlipwayError, fail, refuse
+from spec.quantities import duration
 from spec.settings import Platform, load, read_stack
 from spec.settings.parts import overlay
 

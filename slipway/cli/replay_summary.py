@@ -5,9 +5,10 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from slipway.cli.output import table
-from slipway.replay.figures import deciders, dollars, duration, headline, percent, what
+from slipway.replay.figures import deciders, dollars, headline, percent, what
 from slipway.replay.happened import sentence
 from slipway.replay.result import Result, Waits
+from spec.quantities import duration
 
 WIDTH: Final = 100
 _SHOWN: Final = 3  # longest waits and notes that are shown; replay.json and the page have all

@@ -6,11 +6,10 @@ from functools import cached_property
 from typing import Final
 
 from slipway.rehearsal.play import copy
-from slipway.replay.figures import duration
 from slipway.replay.result import Held, Outcome, PoolUse, Result
 from slipway.trial.clock import POOL, STACK, TEAM, ClockExpectation, Variant, given
 from slipway.trial.evaluation import Check, Status
-from spec.quantities import seconds
+from spec.quantities import duration, seconds
 
 Verdict = tuple[bool, str]  # whether an expectation is met, and what was found, in the words of the layer that decides
 

@@ -6,24 +6,8 @@ from decimal import Decimal
 from typing import Final
 
 from slipway.replay.result import Result
-from slipway.replay.steps import HOUR
 from slipway.report.page import usd
-
-_MINUTE: Final = 60
-_DAY: Final = 86_400
-
-
-def duration(seconds: float) -> str:
-    """In the two largest units: `3 h 20 min`, `45 s`, `2 d 4 h`."""
-    whole = round(seconds)
-    for size, name, below, part in ((_DAY, "d", int(HOUR), "h"), (int(HOUR), "h", _MINUTE, "min")):
-        if whole >= size:
-            rest = whole % size // below
-            return f"{whole // size} {name}" + (f" {rest} {part}" if rest else "")
-    if whole >= _MINUTE:
-        rest = whole % _MINUTE
-        return f"{whole // _MINUTE} min" + (f" {rest} s" if rest else "")
-    return f"{whole} s"
+from spec.quantities import duration
 
 
 def dollars(amount: float) -> str:

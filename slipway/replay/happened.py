@@ -5,9 +5,9 @@ from bisect import bisect_right, insort
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
-from slipway.replay.figures import duration
 from slipway.replay.jobs import Job
 from slipway.replay.result import Happened, Outcome
+from spec.quantities import duration
 
 MOST_OFF: Final = 0.25  # part of the mean wait by which that of a job may differ from what it was
 SLACK: Final = 300.0  # seconds that always may: about what a GPU node takes to start

@@ -8,9 +8,10 @@ from typing import Final
 from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
 
 from slipway.replay import happened
-from slipway.replay.figures import deciders, dollars, duration, headline, percent, what
+from slipway.replay.figures import deciders, dollars, headline, percent, what
 from slipway.replay.result import PoolUse, Result, TeamUse, Waits
 from slipway.report.page import sentence
+from spec.quantities import duration
 
 WIDTH: Final = 640
 HEIGHT: Final = 90  # size of a chart's own coordinates; it is drawn as wide as the page allows

@@ -26,6 +26,7 @@ from spec.errors import refuse
 from spec.pools import PoolSpec
 from spec.pools.allocatable import allocatable
 from spec.pools.keys import CAPACITY_TYPE, GPU, POOL
+from spec.pools.start import launch_seconds
 from spec.pricing.model import Line, Pricer
 from spec.pricing.pools import Running, machines
 from spec.quantities import CPU, MEMORY, quantity, seconds
@@ -190,13 +191,6 @@ def _pool(spec: PoolSpec, platform: Platform, node_pool: Mapping[str, Any] | Non
 
 def _ends(after: str) -> float | None:
     return None if after == "Never" else seconds(after)
-
-
-def launch_seconds(spec: PoolSpec) -> float:
-    """Seconds that a node of a pool takes to start, by the table."""
-    table = tables()["launch"]
-    reboots = spec.mig is not None and spec.mig.profiles and spec.gpu is not None and spec.gpu.mig == "reboot"
-    return float((table["gpu"] if spec.gpu else table["cpu"]) + (table["migReboot"] if reboots else 0))
 
 
 def offerings(spec: PoolSpec, platform: Platform) -> Iterator[dict[str, Any]]:

@@ -14,6 +14,8 @@ from slipway.why.answer import Evidence, Layer, Part
 from slipway.why.bundle import Bundle, Object, conditions, moment, name_of, reporter
 from slipway.why.table import part_of, place, said
 from spec.pools import PoolSpec, keys
+from spec.pools.start import launch_seconds
+from spec.quantities import duration
 from spec.settings.pools import Role
 from spec.settings.problems import Problem
 
@@ -121,7 +123,7 @@ def _nominated(names: Mapping[str, str], bundle: Bundle) -> Part | None:
         return part_of("nominated a node", node=names.get("node", ""))
     found = bundle.named("NodeClaim", claim)
     if found is not None:
-        return of_claim(found)
+        return _expected(found, of_claim(found), bundle)
     failed = bundle.events_about("NodeClaim", claim)
     if failed and failed[-1]["reason"] in _REFUSED:
         return _launch_error(str(failed[-1]["message"]), failed[-1])
@@ -148,6 +150,19 @@ def of_claim(claim: Object) -> Part | None:
         part = said("nodeclaim", step, {"name": name, "text": text})
         return replace(part, numbers={"nodeClaim": name}).seen(*seen) if part else None
     return None
+
+
+def _expected(claim: Object, part: Part | None, bundle: Bundle) -> Part | None:
+    """The same with the moment until which nodes of the pool usually take pods (`spec.pools.start`)."""
+    name = (claim["metadata"].get("labels") or {}).get(keys.NODE_POOL)
+    pools = bundle.target.pools.values() if bundle.target else ()
+    spec = next((one for pool in pools for one in (pool, *pool.fallbacks) if one.name == name), None)
+    if part is None or spec is None:
+        return part
+    took = launch_seconds(spec)
+    until = datetime.fromisoformat(claim["metadata"]["creationTimestamp"]) + timedelta(seconds=took)
+    said = f"its node usually takes pods from {until:%H:%M:%SZ} on, {duration(took)} after its launch"
+    return replace(part, fix=f"{part.fix}; {said}", numbers={**part.numbers, "expected": f"{until:%Y-%m-%dT%H:%M:%SZ}"})
 
 
 def refused_launches(pod: Object, bundle: Bundle) -> Part | None:

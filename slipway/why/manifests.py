@@ -21,6 +21,7 @@ from slipway.why.runtimes import all_podsets
 from slipway.why.served import CLAIM
 from slipway.why.table import part_of
 from spec.jobs import GATE, KUEUE_API, QUEUE
+from spec.pools import PoolSpec, start
 from spec.settings import Platform
 from spec.settings.admission import Action, Admission
 from spec.settings.teams import MemberRole
@@ -233,11 +234,13 @@ def answer(
     parts = list(_nearer(parts))
     seen += [Evidence("note", str(one)) for one in (file.notes(manifest, target, others) if target else ())]
     if not parts:
-        cause, numbers = _room(manifest, target, others)
+        cause, numbers, pools = _room(manifest, target, others)
         costs = price.bound(manifest, target, platform, others) if target and platform else None
         if costs is not None:
             seen.append(Evidence("price", costs.text))
             numbers |= costs.numbers
+        if pools:
+            seen.append(Evidence("start", start.estimate(pools)))
         part = Part(layer=Layer.ACCEPTED, cause=cause, numbers=numbers)
         return Answer(subject=subject, part=part.seen(*seen), unread=tuple(unread), planned=True)
     first, *rest = parts
@@ -314,14 +317,16 @@ def _absent(manifest: Object, dry_run: DryRun, others: Sequence[Object]) -> Iter
         yield replace(found, never=False)
 
 
-def _room(manifest: Object, target: Target | None, others: Sequence[Object]) -> tuple[str, dict[str, str]]:
+def _room(
+    manifest: Object, target: Target | None, others: Sequence[Object]
+) -> tuple[str, dict[str, str], list[PoolSpec]]:
     """Where its pods would run."""
     groups = [one for one in all_podsets(manifest, target, others) if one.count] if target else []
     if target is None or not groups:
-        return "", {}
-    parts = []
+        return "", {}, []
+    parts, found = [], list[PoolSpec]()
     for one in groups:
-        pools = file.usable(manifest, one, target)
-        names = ", ".join(name for name, problems in pools.items() if not problems and name in (target.shares or pools))
-        parts.append(f"{one.count} {'pod' if one.count == 1 else 'pods'} on {names}")
-    return ", ".join(parts), {"pods": str(sum(one.count for one in groups))}
+        pools = file.fits(manifest, one, target)
+        found += pools.values()
+        parts.append(f"{one.count} {'pod' if one.count == 1 else 'pods'} on {', '.join(pools)}")
+    return ", ".join(parts), {"pods": str(sum(one.count for one in groups))}, found

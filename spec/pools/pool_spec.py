@@ -157,11 +157,8 @@ class PoolSpec:
 
     @property
     def scratch_gib(self) -> int:
-        """Space for images, logs and scratch on one node, GiB: the local disks as one RAID0, else the root volume."""
-        if self.settings.local_nvme == "raid0":
-            smallest = min(kind.nvme_gb for kind in self.instance_types)
-            return smallest * 10**9 // 2**30
-        return self.settings.disk.size_gib
+        """Space for images, logs and scratch on one node, GiB."""
+        return self.settings.scratch_gib(kind.nvme_gb for kind in self.instance_types)
 
 
 Effect = Literal["NoSchedule", "PreferNoSchedule", "NoExecute"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from enum import StrEnum
 from typing import Annotated, Any, Literal
 
@@ -115,6 +116,11 @@ class Pool(Model):
     """When Karpenter may disrupt nodes; Karpenter pools only."""
     update: Update = Field(default_factory=Update)
     """How updates roll out; managed pools only."""
+
+    def scratch_gib(self, nvme_gb: Iterable[int]) -> int:
+        """Space for images, logs and scratch on one node, GiB: the local disks of its types as one RAID0, else the root
+        volume."""
+        return min(nvme_gb, default=0) * 10**9 // 2**30 if self.local_nvme == "raid0" else self.disk.size_gib
 
     @property
     def fallbacks(self) -> dict[str, Pool]:

@@ -111,6 +111,9 @@ class Buckets(Model):
     """Days during which an overwritten or deleted object can be restored."""
     log_days: Days = 90
     """Days that access logs are kept."""
+    node_cache_gib: Annotated[int, Field(ge=1, le=65536)] | None = None
+    """Cache of each claim that mounts a bucket on a node's disk, in GiB, for all pods of the namespace there; none if
+    null. With a cache `raw` is the bucket, also where there is Lustre."""
     force_destroy: bool = False
     """Let `destroy` empty the buckets; without it, AWS refuses to delete a bucket that is not empty."""
 

@@ -171,7 +171,7 @@ def test_a_trial_that_is_not_met_fails_with_the_answer(queued: World, tmp_path: 
     assert "job/right: a pod is on a100" in done.stdout
 
 
-SCENARIOS: Final = ("borrowed-quota", "broken-gpu", "gang", "never-starts", "preemption", "spot-reclaim")
+SCENARIOS: Final = ("borrowed-quota", "broken-gpu", "gang", "never-starts", "nine-layers", "preemption", "spot-reclaim")
 """All but no-capacity, in which Karpenter waits for three minutes; test_elastic.py has its layers."""
 
 

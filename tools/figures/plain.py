@@ -13,10 +13,11 @@ from typing import Any, Final
 
 from slipway.replay.jobs import Job
 from slipway.replay.places import Fit, Place
-from slipway.replay.plan import Plan, Planned, launch_seconds, offerings
+from slipway.replay.plan import Plan, Planned, offerings
 from spec.catalog.kubernetes import scheduler_configuration
 from spec.pools import PoolSpec
 from spec.pools.keys import GPU
+from spec.pools.start import launch_seconds
 from spec.quantities import CPU, MEMORY, quantity
 from spec.settings import Platform
 

@@ -7,7 +7,8 @@ from itertools import groupby
 from operator import le
 from typing import Any, Final
 
-from slipway.replay.figures import dollars, duration, percent
+from slipway.replay.figures import dollars, percent
+from spec.quantities import duration
 from tools.figures.measure import FIFO, PLAIN, SHIPPED, STATIC, key
 from tools.figures.outcome import CLASSES
 

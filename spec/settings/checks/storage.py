@@ -5,10 +5,11 @@ from typing import Final
 
 from spec.settings.addons import Addons
 from spec.settings.checks.base import Context, of_ours, warns
+from spec.settings.checks.machines import known_types
 from spec.settings.cluster import AddonName, Cluster
 from spec.settings.environment import Account, Environment
 from spec.settings.network import Endpoint, Nat, Network
-from spec.settings.pools import Pool
+from spec.settings.pools import Pool, Role
 from spec.settings.problems import Problem
 from spec.settings.storage import Storage, Upstream
 from spec.settings.zones import training_zones, zone_of
@@ -73,6 +74,21 @@ def lustre_far(
         rule = f"training pools should be only in the zone of the Lustre file system, {zone}"
         fix = f"Set `zones: [{zone}]` on {', '.join(far)}, or set storage.lustre.zone to theirs."
         yield Problem("storage.lustre.zone", rule, storage.lustre.zone, fix)
+
+
+def node_cache(_context: Context, storage: Storage, pools: Mapping[str, Pool]) -> Iterator[Problem]:
+    """The caches of a namespace's claims leave half of a node's disk to images and scratch space."""
+    gib, claims = storage.buckets.node_cache_gib or 0, 2 if storage.efs else 3  # `datasets` is as `raw` without EFS
+    disks = {
+        name: pool.scratch_gib(kind.nvme_gb for kind in known_types(pool))
+        for name, pool in pools.items()
+        if pool.role is not Role.SYSTEM
+    }
+    for name in sorted(disks, key=lambda one: disks[one])[:1]:
+        most = disks[name] // 2 // claims
+        if gib > most:
+            rule = f"caches of {claims} claims must leave half of a node's disk, which has {disks[name]} GiB on {name}"
+            yield Problem("storage.buckets.nodeCacheGib", rule, gib, f"Use {most} or less, or larger disks.")
 
 
 @of_ours

@@ -29,7 +29,9 @@ def _output(value: str) -> pulumi.Output[str]:
     return pulumi.Output.from_input(value)
 
 
-def _volumes(*, efs: bool = False, lustre: bool = False, namespace: str = "vision-train") -> dict[str, Any]:
+def _volumes(
+    *, efs: bool = False, lustre: bool = False, namespace: str = "vision-train", cache_gib: int | None = None
+) -> dict[str, Any]:
     """Manifests with resolved outputs."""
 
     def build() -> dict[str, Any]:
@@ -59,8 +61,9 @@ def _volumes(*, efs: bool = False, lustre: bool = False, namespace: str = "visio
             classes={"block": "gp3", **({"shared": "efs"} if efs else {}), **({"lustre": "lustre"} if lustre else {})},
             databases={},
             ready=(),
+            cache_gib=cache_gib,
         )
-        return team_volumes(namespace, outputs, VolumeSettings(team="vision", region="us-east-1", checkpoint_gib=50))
+        return team_volumes(namespace, outputs, VolumeSettings(team="vision", region="us-east-1"))
 
     recording: dict[str, Any] = run(build).returned
     return recording
@@ -71,12 +74,15 @@ each = pytest.mark.parametrize(("efs", "lustre"), ALL)
 
 
 @each
-def test_the_driver_reads_exactly_the_buckets_that_are_mounted(efs: bool, lustre: bool) -> None:
-    sources = [manifest["spec"] for manifest in _volumes(efs=efs, lustre=lustre).values() if "csi" in manifest["spec"]]
+@pytest.mark.parametrize("gib", [None, 40])
+def test_the_driver_reads_exactly_the_buckets_that_are_mounted(efs: bool, lustre: bool, gib: int | None) -> None:
+    volumes = _volumes(efs=efs, lustre=lustre, cache_gib=gib)
+    sources = [manifest["spec"] for manifest in volumes.values() if "csi" in manifest["spec"]]
     buckets = [spec for spec in sources if spec["csi"]["driver"] == "s3.csi.aws.com"]
-    mounted = {f"b-{purpose}" for purpose in mounted_buckets(lustre=lustre)}
+    mounted = {f"b-{purpose}" for purpose in mounted_buckets(lustre=lustre, cached=gib is not None)}
     assert {spec["csi"]["volumeAttributes"]["bucketName"] for spec in buckets} == mounted
     assert all("read-only" in spec["mountOptions"] for spec in buckets)
+    assert {spec["csi"]["volumeAttributes"].get("cacheEmptyDirSizeLimit") for spec in buckets} == {gib and f"{gib}Gi"}
 
 
 @each
@@ -147,7 +153,7 @@ def test_each_volume_uses_the_first_storage_that_exists(efs: bool, lustre: bool,
 def test_without_lustre_checkpoints_use_a_class_and_are_not_awaited(efs: bool, mode: str, storage_class: str) -> None:
     claim = _volumes(efs=efs)["checkpoints"]
     assert (claim["spec"]["accessModes"], claim["spec"]["storageClassName"]) == ([mode], storage_class)
-    assert claim["spec"]["resources"] == {"requests": {"storage": "50Gi"}}
+    assert claim["spec"]["resources"] == {"requests": {"storage": "100Gi"}}
     assert claim["metadata"]["annotations"] == {"pulumi.com/skipAwait": "true"}
 
 

@@ -9,13 +9,13 @@ import pytest
 
 from slipway.cli import replay_summary
 from slipway.replay import result as results
-from slipway.replay.figures import duration
 from slipway.replay.fold import Fold
 from slipway.replay.result import LeftOut
 from slipway.replay.sentences import sentence
 from slipway.replay.steps import Steps, percentile, waits
 from slipway.replay.text import TraceError
 from spec.errors import SlipwayError
+from spec.quantities import duration
 from tests.slipway.replay.examples import events, planned, result
 from tests.support.cases import beside
 

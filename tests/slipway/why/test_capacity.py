@@ -56,6 +56,15 @@ def test_the_answer_names_what_keeps_the_node_away(row: dict[str, Any]) -> None:
     assert len(answer.part.evidence) >= 2
 
 
+def test_a_node_that_is_launched_is_expected_when_those_of_its_pool_usually_are() -> None:
+    labels = {"labels": {"karpenter.sh/nodepool": "a100"}, "creationTimestamp": "2026-11-22T12:00:00Z"}
+    claim = obj("NodeClaim", "a100-x7b2f", metadata=labels, status={"conditions": []})
+    nominated = karpenter("Pod should schedule on: nodeclaim/a100-x7b2f", "Nominated")
+    part = explain(bundle(PENDING, claim, events=(nominated,), target=DEV)).part
+    assert part.numbers["expected"] == "2026-11-22T12:04:30Z"
+    assert part.fix.endswith("its node usually takes pods from 12:04:30Z on, 4 min 30 s after its launch")
+
+
 def test_the_newest_event_counts() -> None:
     limit = karpenter(LIMIT)
     later = karpenter("Pod should schedule on: nodeclaim/a100-x7b2f", "Nominated")

@@ -10,6 +10,7 @@ from slipway.why.manifests import answer
 from slipway.why.price import Bound, bound
 from spec.pricing.pods import usd
 from spec.settings.admission import Admission
+from spec.settings.pools import Provisioner
 from tests.slipway.why.objects import DEV, POOL, Object
 from tests.slipway.why.test_file import MIG, TOLERATION, job
 from tests.support.stacks import platform_of
@@ -102,6 +103,28 @@ def test_the_answer_about_a_file_ends_with_its_price() -> None:
     found = answer(job(), target=DEV, rules=Admission(), dry_run=None, platform=PLATFORM)
     assert [one.text for one in found.part.evidence if one.source == "price"] == [of(job()).text]
     assert {"usdPerHour", "usdAtMost"} < set(found.part.numbers)
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        (
+            {},
+            "after some 7 min 21 s (Karpenter waits for more pods 1 s, EC2, boot and device plugin 2 min 30 s",
+        ),
+        ({"provisioner": Provisioner.MANAGED}, "shorter by pools.a100.min, pools.a100.parallelImagePull"),
+        ({"parallel_image_pull": True}, "reboot for MIG 2 min); shorter by pools.a100.capacityBuffer"),
+        ({"min": 1}, "the nodes of a100 always run"),
+    ],
+    ids=str,
+)
+def test_the_answer_about_a_file_says_when_it_starts(changes: Object, said: str) -> None:
+    pool = DEV.pools["a100"]
+    of_pool = replace(pool, settings=pool.settings.model_copy(update=changes))
+    target = replace(DEV, pools={**DEV.pools, "a100": of_pool})
+    found = answer(job(), target=target, rules=Admission(), dry_run=None, platform=PLATFORM)
+    (start,) = [one.text for one in found.part.evidence if one.source == "start"]
+    assert said in start
 
 
 def test_a_held_object_has_none() -> None:
