@@ -10,7 +10,7 @@ from typing import Final
 
 from components.admission import kinds
 from components.admission.rule import Rule, listed, literal
-from components.admission.templates import KIND, O, joined
+from components.admission.templates import KIND, O
 from components.observability.monitors import SCRAPED_BY
 
 _OF_NOBODY: Final = "!has(request.namespace)"
@@ -126,6 +126,6 @@ MONITOR_SCOPE: Final = Rule(
         f"({_OFTEN} ? ['an interval below 10s'] : [])).filter(t, t != '').join(', '))"
     },
     expression=f"{_OF_NOBODY} || variables.beyond.all(t, t == '')",
-    found=joined("variables.beyond"),
+    found="variables.beyond",
     names={"kept": " and ".join(KEPT)},
 )

@@ -14,7 +14,7 @@ from typing import Final
 from components.addons.kserve.addon import NAME as MODELS
 from components.admission import kinds
 from components.admission.rule import Rule, literal
-from components.admission.templates import KIND, O, joined
+from components.admission.templates import BY_A_CONTROLLER, KIND, O
 
 PREFIX: Final = "alb.ingress.kubernetes.io/"
 _ANY: Final = "^.*$"
@@ -95,7 +95,8 @@ NAMED: Final = ("group.name", "load-balancer-name")  # annotations whose value b
 EXTERNAL_IPS: Final = Rule(
     name="external-ips",
     kinds=(kinds.SERVICE,),
-    expression=f"!has({O}.spec.externalIPs) || {O}.spec.externalIPs.size() == 0",
+    expression=f"(!has({O}.spec.externalIPs) || {O}.spec.externalIPs.size() == 0) && "
+    f"({BY_A_CONTROLLER} || !has({O}.spec.type) || {O}.spec.type != 'ExternalName')",
 )
 
 _NOTES: Final = f"(has({O}.metadata.annotations) ? {O}.metadata.annotations : {{}})"
@@ -172,7 +173,7 @@ INGRESS_SCOPE: Final = Rule(
         "together": f"variables.refused.size() > 0 ? variables.refused : {_TOGETHER}",
     },
     expression="variables.together.size() == 0",
-    found=joined("variables.together", "; "),
+    found="variables.together",
     names={
         "prefix": PREFIX,
         "named": " and ".join(NAMED),

@@ -7,8 +7,8 @@ from __future__ import annotations
 from typing import Final
 
 from components.admission import kinds
-from components.admission.rule import Rule, listed, literal
-from components.admission.templates import BY_A_CONTROLLER, KIND, VARIABLES, O, in_workflow, joined
+from components.admission.rule import Rule, joined, listed, literal
+from components.admission.templates import BY_A_CONTROLLER, KIND, VARIABLES, O, in_workflow
 from components.storage.buckets import ARTIFACTS, artifacts_of
 
 _LOCKS: Final = "h.synchronization"
@@ -64,6 +64,8 @@ _REPOSITORIES: Final = "artifact-repositories"
 """ConfigMap that Argo reads first in the namespace of a workflow (argo-workflows v4, "Artifact Repository Ref")."""
 _NODES: Final = f"(has({O}.status) && has({O}.status.nodes) ? {O}.status.nodes : {{}})"
 """Where the server finds the artifacts of a workflow that ran; a member can write it."""
+_PATCHES: Final = "has(x.podSpecPatch) && x.podSpecPatch.matches('host(IPC|Network|PID|Path|Port)|nodeName|priv')"
+"""Whether the pods of a workflow are patched with what the other rules refuse, once the controller makes them."""
 WORKFLOW_SCOPE: Final = Rule(
     name="workflow-scope",
     kinds=(*kinds.WORKFLOWS, kinds.CONFIG_MAP),
@@ -74,11 +76,14 @@ WORKFLOW_SCOPE: Final = Rule(
         f"{_REPOSITORIES}'] : [variables.workflow].map(w, has(w.priority) && int(w.priority) > 0 ? 'priority' : '') + "
         "[variables.workflow].map(w, has(w.artifactRepositoryRef) ? 'artifactRepositoryRef' : '') + "
         f"({in_workflow('has(x.metrics)')} ? ['metrics'] : []) + "
+        f"({in_workflow(_PATCHES)} ? ['podSpecPatch'] : []) + "
+        # No account of a team may change objects: the step would fail once it runs.
+        f"({in_workflow('has(x.resource)')} ? ['resource'] : []) + "
         f"({in_workflow(_HAS_FOREIGN)} ? ['artifacts elsewhere'] : [])",
     },
     # The controller writes the status after each step.
     expression=f"{BY_A_CONTROLLER} && request.operation == 'UPDATE' || variables.refused.all(t, t == '')",
-    found=joined("variables.refused"),
+    found="variables.refused",
     names={"stores": ", ".join(STORES), "of_workflow": _OF_WORKFLOW, "artifacts": ARTIFACTS},
     fields=("status",),
 )
@@ -146,6 +151,6 @@ TRIGGER_SCOPE: Final = Rule(
         f"(has({O}.spec.triggers) ? {O}.spec.triggers : []).map(t, {_TRIGGER})",
     },
     expression="variables.refused.all(l, l.size() == 0)",
-    found=joined(f"variables.refused.map(l, {joined('l')})"),
+    found=f"variables.refused.map(l, {joined('l')})",
     names={"triggers": ", ".join(TRIGGERS)},
 )

@@ -101,7 +101,7 @@ CHECKS: Final = (
     Check(cost.has_recipient, ("cost", "notifications")),
     Check(cost.one_monitor, ("cost",)),
     Check(cost.teams_have_recipient, ("notifications", "teams"), warns=True),
-    Check(cost.jobs_fit, ("teams",)),
+    Check(cost.jobs_fit, ("cost", "teams")),
     Check(cost.budgets_fit, ("cost", "teams"), warns=True),
     Check(cost.schedules, ("cost",)),
     Check(cost.scheduled_pools, ("cost", "pools")),
