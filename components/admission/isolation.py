@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Final
 
 from components.admission import kinds, placement
 from components.admission.context import StackContext
-from components.admission.rule import Fill, Rule, listed, literal
+from components.admission.rule import FIELDS, Fill, Rule, listed, literal
 from components.admission.templates import (
     EVERY_SPEC,
     KIND,
@@ -59,9 +60,7 @@ PRIORITY_CLASS: Final = Rule(
     ),
 )  # fmt: skip
 
-ALLOWED_VOLUMES: Final = (
-    "configMap", "downwardAPI", "emptyDir", "ephemeral", "image", "persistentVolumeClaim", "projected", "secret",
-)  # fmt: skip
+ALLOWED_VOLUMES: Final[Sequence[str]] = FIELDS["volume sources"]
 """Those of the Pod Security level `restricted`, and `image`, without inline `csi`; host-access reports `hostPath`."""
 _SOURCE: Final = f"v.exists(k, k in {listed('volumeSources')})"
 PROJECTED: Final = ("configMap", "downwardAPI", "secret", "serviceAccountToken")

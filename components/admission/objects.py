@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Final
 
 from components.addons.katib import NAME as CONTROLLER
 from components.admission import kinds
 from components.admission.queues import GATED
-from components.admission.rule import Rule, listed, literal
+from components.admission.rule import FIELDS, Rule, listed, literal
 from components.admission.templates import ACCOUNT, KIND, USER, O
 from components.base.controllers import username
 from components.tenancy.network_policies import KATIB
@@ -44,10 +45,7 @@ OBJECT_SIZE: Final = Rule(
 DELETIONS: Final = ("foregroundDeletion", "orphan", "kubernetes.io/pvc-protection")
 """Finalizers that Kubernetes itself removes (kubernetes.io, "Finalizers"); it gives the last to every claim before the
 rules see it (plugin StorageObjectInUseProtection)."""
-SECRETS: Final = (
-    "Opaque", "helm.sh/release.v1", "kubernetes.io/basic-auth", "kubernetes.io/dockercfg",
-    "kubernetes.io/dockerconfigjson", "kubernetes.io/ssh-auth", "kubernetes.io/tls",
-)  # fmt: skip
+SECRETS: Final[Sequence[str]] = FIELDS["secret types"]
 """Types of Secrets (kubernetes.io, "Types of Secret"), without those by which the API server knows somebody."""
 _OLD: Final = "request.operation == 'UPDATE' && has(dyn(oldObject)."
 _BY_KUEUE: Final = f"{KUEUE}managed"

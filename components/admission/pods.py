@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Final
 
 from components.admission import kinds
 from components.admission.monitors import COPIED, prometheus
-from components.admission.rule import Fill, Rule, listed, literal
+from components.admission.rule import FIELDS, Fill, Rule, listed, literal
 from components.admission.templates import (
     BY_A_CONTROLLER,
     KIND,
@@ -17,9 +18,7 @@ from components.admission.templates import (
 from spec.jobs import LONGEST_STOP
 from spec.teams.labels import COST_CENTER, PROJECT, TEAM
 
-DEVICE_VARIABLES: Final = (
-    "NVIDIA_VISIBLE_DEVICES", "NVIDIA_MIG_CONFIG_DEVICES", "NVIDIA_MIG_MONITOR_DEVICES", "NVIDIA_IMEX_CHANNELS",
-)  # fmt: skip
+DEVICE_VARIABLES: Final[Sequence[str]] = FIELDS["device variables"]
 """Variables by which the container runtime of GPU nodes gives a container devices (nvidia-container-toolkit v1.18,
 internal/config/image/envvars.go)."""
 _NO_DEVICES: Final = ("", "none", "void")
@@ -52,10 +51,7 @@ _IMAGES: Final = (
     "l.filter(c, has(c.image)).map(c, string(c.image))",
     f"(has(s.volumes) ? s.volumes.filter(v, {_MOUNTED}).map(v, string(v.image.reference)) : [])",
 )
-_FORMATS: Final = (
-    "art", "huggingface", "lightgbm", "model", "onnx", "paddle", "pmml", "pytorch", "sklearn", "tensorflow", "triton",
-    "xgboost",
-)  # fmt: skip
+_FORMATS: Final[Sequence[str]] = FIELDS["model formats"]
 """Fields of a predictor or explainer that have the address of a model (kserve v0.20.0, CRD)."""
 _PREDICTORS: Final = (
     f"(['predictor', 'transformer', 'explainer'].filter(p, p in {O}.spec).map(p, {O}.spec[p]) + "
@@ -89,21 +85,10 @@ IMAGE_TAG: Final = Rule(
     pod_updates=True,
 )
 
-POD_FIELDS: Final = (
-    "activeDeadlineSeconds", "affinity", "automountServiceAccountToken", "containers", "dnsConfig", "dnsPolicy",
-    "enableServiceLinks", "ephemeralContainers", "hostUsers", "hostname", "hostnameOverride",
-    "imagePullSecrets", "initContainers", "nodeName", "nodeSelector", "os", "overhead", "preemptionPolicy", "priority",
-    "priorityClassName", "readinessGates", "resourceClaims", "resources", "restartPolicy", "runtimeClassName",
-    "schedulerName", "schedulingGates", "schedulingGroup", "securityContext", "serviceAccount", "serviceAccountName",
-    "setHostnameAsFQDN", "shareProcessNamespace", "subdomain", "terminationGracePeriodSeconds", "tolerations",
-    "topologySpreadConstraints", "volumes", "workloadRef",
-)  # fmt: skip
+POD_FIELDS: Final[Sequence[str]] = FIELDS["pod"]
 """Fields of a pod that a team may have, some by other rules only. What Kubernetes adds is refused until somebody
 has read what it does to others (`evictionResponders` of 1.37 holds up drains)."""
-CONTEXT_FIELDS: Final = (
-    "allowPrivilegeEscalation", "appArmorProfile", "capabilities", "procMount", "readOnlyRootFilesystem", "runAsGroup",
-    "runAsNonRoot", "runAsUser", "seLinuxOptions", "seccompProfile",
-)  # fmt: skip
+CONTEXT_FIELDS: Final[Sequence[str]] = FIELDS["container context"]
 """The same of a container's `securityContext`; Pod Security judges the values."""
 _LONG: Final = f"terminationGracePeriodSeconds of more than {LONGEST_STOP}"
 _VALUES: Final = {

@@ -10,9 +10,14 @@ from typing import Any, Final
 
 from spec import strict_yaml
 
-_WORDS: Final[Mapping[str, Mapping[str, str]]] = strict_yaml.read(
-    Path(__file__).with_name("rules.yaml").read_text(encoding="utf-8")
-)
+
+def _beside(name: str) -> Any:
+    return strict_yaml.read(Path(__file__).with_name(name).read_text(encoding="utf-8"))
+
+
+_WORDS: Final[Mapping[str, Mapping[str, str]]] = _beside("rules.yaml")
+FIELDS: Final[Mapping[str, Any]] = _beside("fields.yaml")
+"""Fields that teams may set, by what has them."""
 
 
 UPDATE: Final = " UPDATE"

@@ -8,12 +8,12 @@ pkg/annotations/constants.go and pkg/ingress). One value that it can't parse sto
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 from components.addons.kserve.addon import NAME as MODELS
 from components.admission import kinds
-from components.admission.rule import Rule, literal
+from components.admission.rule import FIELDS, Rule, literal
 from components.admission.templates import BY_A_CONTROLLER, KIND, O
 
 PREFIX: Final = "alb.ingress.kubernetes.io/"
@@ -57,12 +57,7 @@ TARGETS: Final = {
 2026-11)."""
 SHARED: Final = {**TARGETS, "scheme": "^internal$"}
 """Of an InferenceService; the class of its Ingress decides about the rest."""
-_LIMITS: Final = (
-    "client_keep_alive.seconds", "idle_timeout.timeout_seconds", "load_balancing.cross_zone.enabled",
-    "routing.http.desync_mitigation_mode", "routing.http.drop_invalid_header_fields.enabled",
-    "routing.http.preserve_host_header.enabled", "routing.http.x_amzn_tls_version_and_cipher_suite.enabled",
-    "routing.http.xff_client_port.enabled", "routing.http.xff_header_processing.mode", "routing.http2.enabled",
-)  # fmt: skip
+_LIMITS: Final[Sequence[str]] = FIELDS["load balancer attributes"]
 _LIMIT: Final = f"({'|'.join(_LIMITS)})=[a-z0-9_]+".replace(".", r"\.")
 OWN: Final = {
     **SHARED,

@@ -4,10 +4,11 @@ and with whose identity.
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 from components.admission import kinds
-from components.admission.rule import Rule, joined, listed, literal
+from components.admission.rule import FIELDS, Rule, joined, listed, literal
 from components.admission.templates import BY_A_CONTROLLER, KIND, VARIABLES, O, in_workflow
 from components.storage.buckets import ARTIFACTS, artifacts_of
 
@@ -25,15 +26,9 @@ WORKFLOW_LOCKS: Final = Rule(
 )
 
 STORES: Final = ("git", "http", "raw", "s3")
-_ARTIFACT: Final = (
-    "archive", "archiveLogs", "artifactGC", "deleted", "from", "fromExpression", "globalName", "mode", "name",
-    "optional", "path", "recurseMode", "subPath", *STORES,
-)  # fmt: skip
+_ARTIFACT: Final[Sequence[str]] = FIELDS["artifact"]
 """Fields of an artifact (argo-workflows v4.0.6, CRD), without stores of other clouds and plugins."""
-_S3: Final = (
-    "accessKeySecret", "bucket", "encryptionOptions", "endpoint", "key", "region", "secretKeySecret",
-    "sessionTokenSecret", "useSDKCreds",
-)  # fmt: skip
+_S3: Final[Sequence[str]] = FIELDS["artifact in s3"]
 _AWS_ENDPOINT: Final = "^s3[a-z0-9.-]*[.]amazonaws[.]com$"
 _LITERAL: Final = "a.s3.key.split('{{')[0]"
 _OF_WORKFLOW: Final = artifacts_of("{{workflow.namespace}}")
@@ -91,33 +86,7 @@ WORKFLOW_SCOPE: Final = Rule(
 
 SOURCES: Final = ("configMapTargetRef", "env", "podIdentity", "secretTargetRef")
 """Sources of a TriggerAuthentication for which KEDA sends nothing of its own (keda v2.20.2, CRD)."""
-_AWS: Final = ("awsRegion", "identityOwner")
-_SHARDS: Final = (*_AWS, "activationShardCount", "shardCount")
-TRIGGERS: Final = {
-    "aws-cloudwatch": [
-        *_AWS, "activationTargetMetricValue", "awsAccountId", "dimensionName", "dimensionValue", "expression",
-        "ignoreNullValues", "metricCollectionTime", "metricEndTimeOffset", "metricName", "metricStat",
-        "metricStatPeriod", "metricUnit", "minMetricValue", "namespace", "targetMetricValue",
-    ],
-    "aws-dynamodb": [
-        *_AWS, "activationTargetValue", "expressionAttributeNames", "expressionAttributeValues", "filterExpression",
-        "indexName", "keyConditionExpression", "tableName", "targetValue",
-    ],
-    "aws-dynamodb-streams": [*_SHARDS, "tableName"],
-    "aws-kinesis-stream": [*_SHARDS, "streamName"],
-    "aws-sqs-queue": [
-        *_AWS, "activationQueueLength", "queueLength", "queueURL", "queueURLFromEnv", "scaleOnDelayed",
-        "scaleOnInFlight",
-    ],
-    "cpu": ["containerName", "type", "value"],
-    "cron": ["desiredReplicas", "end", "start", "timezone"],
-    "kubernetes-workload": ["activationValue", "groupByNode", "podSelector", "value"],
-    "memory": ["containerName", "type", "value"],
-    "prometheus": [
-        "activationThreshold", "customHeaders", "ignoreNullValues", "namespace", "query", "queryParameters",
-        "serverAddress", "threshold", "timeout", "unsafeSsl",
-    ],
-}  # fmt: skip
+TRIGGERS: Final[Mapping[str, Sequence[str]]] = FIELDS["triggers"]
 """Metadata of each allowed trigger (keda v2.20.2, pkg/scalers), without what names another address or identity:
 `awsEndpoint`, keys, and `authModes` of Prometheus."""
 MONITORING: Final = r"^http://[a-z0-9-]+\\.monitoring(\\.svc(\\.cluster\\.local)?)?:9090/?$"

@@ -34,9 +34,6 @@ ACCEPTED: Final = (
             "type": "kubernetes.io/service-account-token"}),
     Request("names another team's host as a Service",
         make.service(type="ExternalName", externalName="grafana.monitoring.svc.cluster.local", ports=None)),
-    Request("claims a volume of another team", thing("v1", "PersistentVolumeClaim", spec={
-                "accessModes": ["ReadWriteMany"], "storageClassName": "", "volumeName": "language-training-checkpoints",
-                "resources": {"requests": {"storage": "1Gi"}}})),
     Request("gives each of forty small pods a node of its own", make.deployment(
             spec(affinity={"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [{
                 "labelSelector": {"matchLabels": {"app": "it"}}, "topologyKey": "kubernetes.io/hostname"}]}}),
@@ -101,8 +98,6 @@ PERMISSIONS: Final = (
     Request("opens its network", thing("networking.k8s.io/v1", "NetworkPolicy",
             spec={"podSelector": {}, "egress": [{}], "policyTypes": ["Egress"]})),
     Request("creates an Ingress without being an administrator", make.ingress(scheme="internal")),
-    Request("claims devices directly",
-        thing("resource.k8s.io/v1", "ResourceClaim", spec={"devices": {"requests": [{"name": "g"}]}})),
 )  # fmt: skip
 
 PODS: Final = (
