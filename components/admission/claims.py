@@ -13,7 +13,7 @@ from typing import Final
 from components.admission import kinds
 from components.admission.placement import NUMBER
 from components.admission.rule import Rule, literal
-from components.admission.templates import KIND, O, joined
+from components.admission.templates import KIND, O
 from spec.catalog.gpus import DEVICE_CLASS
 
 _EXACT: Final = "ExactCount"
@@ -49,6 +49,6 @@ DEVICE_CLAIMS: Final = Rule(
         "variables.partial.map(l, l.exists(s, has(s.resourceClaims)) ? 'resourceClaims of a patch' : '')",
     },
     expression="variables.unfit.all(t, t == '')",
-    found=joined("variables.unfit"),
+    found="variables.unfit",
     names={"device_class": DEVICE_CLASS},
 )

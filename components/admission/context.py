@@ -56,6 +56,7 @@ class StackContext:
         return {
             "pools": placement.pools(self.pools, self.prices),
             "queues": str(self.queues).lower(),
+            "schedulers": ",".join(["default-scheduler", *([self.scheduler.name] if self.scheduler else [])]),
             "makesPods": ",".join(makers.get(POD.kind, ())),
             "changesPods": ",".join(changers.get(POD.kind, ())),
             "trusted": ",".join(["", *sorted({*trusted}), ""]),

@@ -145,6 +145,6 @@ def job_cost() -> Rule:
             "runs overlap: concurrencyPolicy is not Forbid or Replace' : ''",
         },
         expression="variables.most < 0 || (variables.usd <= variables.most && variables.open == '')",
-        found="(variables.open != '' ? variables.open : string(variables.usd) + "
-        "' USD or more until its deadline') + ', and one job of this team at most ' + string(variables.most)",
+        found="[(variables.open != '' ? variables.open : string(variables.usd) + "
+        "' USD or more until its deadline') + ', and one job of this team at most ' + string(variables.most)]",
     )

@@ -61,6 +61,6 @@ def bounds(maximum: int) -> Rule:
         parameters={"trialKinds": ",".join(KINDS)},
         variables={"wrong": " + ".join(f"({condition} ? ['{text}'] : [])" for condition, text in wrong.items())},
         expression="variables.wrong.size() == 0",
-        found="variables.wrong.join(', ')",
+        found="variables.wrong",
         names={"max_trials": MAX_TRIALS, "maximum": maximum, "kinds": ", ".join(each.split()[1] for each in KINDS)},
     )

@@ -7,7 +7,7 @@ from typing import Final
 from components.admission import kinds, placement
 from components.admission.context import StackContext
 from components.admission.rule import Fill, Rule
-from components.admission.templates import SPEC_PATHS, TEMPLATE_NOTES, joined
+from components.admission.templates import SPEC_PATHS, TEMPLATE_NOTES
 from components.workloads.notebook import LABEL
 from spec.jobs import DO_NOT_DISRUPT
 from spec.pools import keys
@@ -56,7 +56,7 @@ def gpu_pool(context: StackContext) -> Rule:
         name="gpu-pool",
         kinds=kinds.WITH_PODS,
         expression=f"variables.specs.all(s, !{placement.ASKS} || variables.pools.exists(p, {fits}){apart})",
-        found="variables.devices",
+        found="[variables.devices]",
         names={"offered": listed or "no GPU", "pool": keys.POOL, "gpu": keys.GPU},
         fills=(_TOLERATIONS,),
     )
@@ -80,7 +80,7 @@ GPU_LIMITS: Final = Rule(
     kinds=kinds.UNCHECKED,
     variables={"unequal": f"variables.containers.map(l, l.filter(c, {_UNEQUAL}).map(c, c.name).join(', '))"},
     expression="variables.unequal.all(t, t == '')",
-    found=joined("variables.unequal"),
+    found="variables.unequal",
 )
 
 
@@ -141,7 +141,7 @@ def spot_checkpoint() -> Rule:
         kinds=tuple(kind for kind in kinds.JOBS if kind != kinds.RAY_JOB),
         variables=_spot("unsaved", f"![t.spec].exists(s, {_WRITES})"),
         expression="variables.unsaved.size() == 0",
-        found="variables.unsaved.join(', ')",
+        found="variables.unsaved",
         names={"pool": keys.POOL},
         fills=(steady(),),
     )
@@ -167,7 +167,7 @@ def spot_eviction() -> Rule:
         kinds=(*kinds.JOBS, *kinds.SERVERS),
         variables=_spot("unwarned", _KEPT),
         expression="variables.unwarned.size() == 0",
-        found="variables.unwarned.join(', ')",
+        found="variables.unwarned",
         names={"do_not_disrupt": DO_NOT_DISRUPT, "pool": keys.POOL},
         fills=(_EVICTED,),
     )

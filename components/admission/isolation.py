@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Final
 
 from components.admission import kinds, placement
 from components.admission.context import StackContext
-from components.admission.rule import Fill, Rule, listed, literal
+from components.admission.rule import FIELDS, Fill, Rule, listed, literal
 from components.admission.templates import (
     EVERY_SPEC,
     KIND,
@@ -15,7 +16,6 @@ from components.admission.templates import (
     RUNTIMES,
     O,
     below,
-    joined,
 )
 from components.base.placement import CRITICAL
 from spec.jobs import PRIORITY
@@ -48,7 +48,7 @@ PRIORITY_CLASS: Final = Rule(
         f" + {_LABELLED}",
     },
     expression="variables.others.all(t, t == '')",
-    found=joined("variables.others"),
+    found="variables.others",
     names={"classes": ", ".join(PriorityName), "priorities": PRIORITIES},
     metadata=("labels",),
     fills=(
@@ -60,20 +60,30 @@ PRIORITY_CLASS: Final = Rule(
     ),
 )  # fmt: skip
 
-ALLOWED_VOLUMES: Final = (
-    "configMap", "downwardAPI", "emptyDir", "ephemeral", "image", "persistentVolumeClaim", "projected", "secret",
-)  # fmt: skip
+ALLOWED_VOLUMES: Final[Sequence[str]] = FIELDS["volume sources"]
 """Those of the Pod Security level `restricted`, and `image`, without inline `csi`; host-access reports `hostPath`."""
 _SOURCE: Final = f"v.exists(k, k in {listed('volumeSources')})"
+PROJECTED: Final = ("configMap", "downwardAPI", "secret", "serviceAccountToken")
+"""Sources of a projected volume, without certificates of the cluster's signers."""
+AUDIENCES: Final = ("", "pods.eks.amazonaws.com")
+"""Of a token: the API server, and Pod Identity, whose webhook adds it before the rules see a pod (EKS User Guide, "How
+EKS Pod Identity works"). Whoever trusts the cluster's issuer would take another for the pod's."""
+_AUDIENCE: Final = "x.serviceAccountToken.audience"
+_PROJECTS: Final = (
+    f"has(v.projected) && has(v.projected.sources) && v.projected.sources.exists(x, x.exists(k, "
+    f"!(k in {literal(list(PROJECTED))})) || (has(x.serviceAccountToken) && has({_AUDIENCE}) && "
+    f"!({_AUDIENCE} in {literal(list(AUDIENCES))})))"
+)
 # `emptyDir` is the volume of no source (kubernetes, pkg/apis/core/v1/defaults.go).
-_MOUNTED: Final = f"(has(s.volumes) ? s.volumes.filter(v, !({_SOURCE})).map(v, string(v.name)).join(', ') : '')"
+_OTHER: Final = f"s.volumes.filter(v, !({_SOURCE}) || ({_PROJECTS}))"
+_MOUNTED: Final = f"(has(s.volumes) ? {_OTHER}.map(v, string(v.name)).join(', ') : '')"
 VOLUME_SOURCES: Final = Rule(
     name="volume-sources",
     kinds=kinds.WITH_PODS,
     parameters={"volumeSources": ",".join((*ALLOWED_VOLUMES, "hostPath"))},
     variables={"mounted": f"variables.specs.map(s, {_MOUNTED})"},
     expression="variables.mounted.all(t, t == '')",
-    found=joined("variables.mounted"),
+    found="variables.mounted",
     names={"sources": ", ".join(ALLOWED_VOLUMES)},
     fills=(
         # Empty, instead of what only the node or another server has.
@@ -245,7 +255,7 @@ def node_selection(context: StackContext) -> Rule:
             f".filter(t, t != '').join(', ')) + variables.sized + {_APART}",
         },
         expression="variables.beyond.all(t, t == '')",
-        found=joined("variables.beyond"),
+        found="variables.beyond",
         names={"pool": keys.POOL, "node": NODE},
         fills=_anywhere(f"({_KNOWN} + {literal(list(SIZES))})"),
     )

@@ -8,7 +8,7 @@ from typing import Final
 from components.admission import kinds, placement
 from components.admission.context import StackContext
 from components.admission.rule import Fill, Rule, literal
-from components.admission.templates import KIND, OF_CRON_JOB, WORKER_PATHS, O, in_workflow
+from components.admission.templates import KIND, WORKER_PATHS, O, in_workflow
 from spec.jobs import DAY, LONGEST, LONGEST_IDLE, LONGEST_KEPT, LONGEST_STOP, MANAGERS, MAX_RETRIES
 from spec.pools import keys
 
@@ -35,7 +35,10 @@ _TTL: Final = _within("j", "ttlSecondsAfterFinished", LONGEST_KEPT)
 _KEPT: Final = _within("j", "ttlSecondsAfterFinished", LONGEST_KEPT, required=False)
 
 
+MAX_COMPLETIONS: Final = 10_000
+"""Pods that a Job runs one after the other: it keeps them until it ends (kubernetes.io, "Jobs")."""
 _ENDLESSLY: Final = (
+    _within("j", "completions", MAX_COMPLETIONS, required=False),
     _within("j", "backoffLimitPerIndex", MAX_RETRIES, required=False),
     # Retries that nothing counts; conditions of a pod are the cluster's.
     (
@@ -204,7 +207,7 @@ _LACKS: Final = {
     "at": f"[{literal(_PLACES)}].map(p, {KIND} in p ? p[{KIND}] + '.' : 'spec.')[0]",
     "held": f"{_HELD}{_RUNS} ? (has({O}.spec.runPolicy) ? [{O}.spec.runPolicy] : []) : [{O}.spec]",
     # A CronJob, with the Jobs that `kubectl create job --from` makes of it, and a ScaledJob clean up by their history.
-    "byHistory": f"{KIND} in ['CronJob', 'ScaledJob'] || ({KIND} == 'Job' && {OF_CRON_JOB})",
+    "byHistory": f"{KIND} in ['CronJob', 'ScaledJob'] || variables.ofCronJob",
     "bounds": "variables.held.map(j, "
     + " + ".join(
         (
@@ -283,7 +286,8 @@ _BOUNDED: Final = (
         "ttlSecondsAfterFinished",
         LONGEST_KEPT,
         value=DAY,
-        when=f"!({KIND} == 'Job' && {OF_CRON_JOB})",
+        # Those of a CronJob are no matter of it: the API server fills in nothing there.
+        when="true",
     ),
     _capped({kind: _HOLDERS[kind] for kind in ("CronJob", "ScaledJob")}, "ttlSecondsAfterFinished", LONGEST_KEPT),
     *(
@@ -310,7 +314,7 @@ JOB_BOUNDS: Final = Rule(
     kinds=(*kinds.JOBS, kinds.TRAIN_JOB, kinds.TRAINING_RUNTIME, *kinds.WORKFLOWS),
     variables=_LACKS,
     expression="variables.lacks.size() == 0",
-    found="variables.lacks.join(', ')",
+    found="variables.lacks",
     names={
         "days": LONGEST // DAY,
         "max_retries": MAX_RETRIES,
@@ -334,6 +338,16 @@ _GROUP: Final = f"{_FEWER} ? 'minReplicas of group ' + string(g.groupName) : ''"
 _UNCOUNTED: Final = f"variables.workers.map(g, {_GROUP})"
 _INGRESS: Final = (
     "variables.ray.map(r, has(r.headGroupSpec.enableIngress) && r.headGroupSpec.enableIngress ? 'enableIngress' : '')"
+)
+_SERVICES: Final = (
+    "(variables.ray.filter(r, has(r.headGroupSpec.headService)).map(r, r.headGroupSpec.headService) + "
+    f"(has({O}.spec.serveService) ? [{O}.spec.serveService] : []))"
+)
+# The quota refuses such a Service to KubeRay only, where its user doesn't look.
+_OUTSIDE: Final = (
+    f"({_SERVICES}.exists(v, has(v.spec) && has(v.spec.type) && v.spec.type != 'ClusterIP') || variables.ray.exists(r, "
+    "has(r.headGroupSpec.serviceType) && r.headGroupSpec.serviceType != 'ClusterIP') "
+    "? ['a Service of another type than ClusterIP'] : [])"
 )
 # While a RayService upgrades, KubeRay runs a second cluster, and Kueue counts one (v1.6.1, RayServiceUpgradeStrategy;
 # v0.19.2, pkg/controller/jobs/rayservice, PodSets).
@@ -376,10 +390,10 @@ def ray_cluster(context: StackContext) -> Rule:
         name="ray-cluster",
         kinds=kinds.RAY,
         variables={
-            "wrong": f"({spot} ? ['a head that may run on Spot'] : []) + {_INGRESS}{beyond}",
+            "wrong": f"({spot} ? ['a head that may run on Spot'] : []) + {_INGRESS} + {_OUTSIDE}{beyond}",
         },
         expression="variables.wrong.all(t, t == '')",
-        found="variables.wrong.filter(t, t != '').join(', ')",
+        found="variables.wrong",
         names={"pool": keys.POOL},
         fills=_COUNTED_PODS if context.queues else (),
     )
@@ -464,7 +478,7 @@ def scale_bounds(maximum: int) -> Rule:
         ),
         variables={"beyond": f"({_COUNTS}).filter(n, n > {maximum})"},
         expression="variables.beyond.size() == 0",
-        found=f"variables.beyond.map(n, n >= {_NO_BOUND} ? 'no maximum' : string(n)).join(', ')",
+        found=f"variables.beyond.map(n, n >= {_NO_BOUND} ? 'no maximum' : string(n))",
         names={"maximum": maximum},
         fills=(
             Fill(

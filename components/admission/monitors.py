@@ -6,11 +6,13 @@ Fields are those of the CRDs of the pinned chart; a test compares. Rules of rela
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Final
 
 from components.admission import kinds
+from components.admission.rule import FIELDS as OF
 from components.admission.rule import Rule, listed, literal
-from components.admission.templates import KIND, O, joined
+from components.admission.templates import KIND, O
 from components.observability.monitors import SCRAPED_BY
 
 _OF_NOBODY: Final = "!has(request.namespace)"
@@ -28,20 +30,10 @@ MONITOR_FILES: Final = Rule(
     names={"tls": ", ".join(TLS)},
 )
 
-FIELDS: Final = (
-    "attachMetadata", "bodySizeLimit", "convertClassicHistogramsToNHCB", "endpoints", "fallbackScrapeProtocol",
-    "keepDroppedTargets", "labelLimit", "labelNameLengthLimit", "labelValueLengthLimit",
-    "namespaceSelector", "nativeHistogramBucketLimit", "nativeHistogramMinBucketFactor", "podMetricsEndpoints",
-    "podTargetLabels", "sampleLimit", "scrapeClassicHistograms", "scrapeNativeHistograms", "scrapeProtocols",
-    "selector", "selectorMechanism", "serviceDiscoveryRole", "targetLabels", "targetLimit",
-)  # fmt: skip
+FIELDS: Final[Sequence[str]] = OF["monitor"]
 """Fields of the spec of a ServiceMonitor or PodMonitor: all but `scrapeClass`, which takes files and proxies of the
 platform, and `jobLabel`, by which a Service says which job it is."""
-ENDPOINT: Final = (
-    "authorization", "basicAuth", "bearerTokenFile", "bearerTokenSecret", "enableHttp2", "filterRunning",
-    "followRedirects", "honorLabels", "honorTimestamps", "interval", "metricRelabelings", "params", "path", "port",
-    "portNumber", "relabelings", "scheme", "scrapeTimeout", "targetPort", "tlsConfig", "trackTimestampsStaleness",
-)  # fmt: skip
+ENDPOINT: Final[Sequence[str]] = OF["monitor endpoint"]
 """Fields of one endpoint, without those that name an address that Prometheus asks: proxies and `oauth2`."""
 TARGETS: Final = ("namespace", "exported_namespace", "job", "team", "project", "cluster", SCRAPED_BY)
 """Labels by which alerts and costs are counted, and by which Prometheus knows the platform's targets."""
@@ -126,6 +118,6 @@ MONITOR_SCOPE: Final = Rule(
         f"({_OFTEN} ? ['an interval below 10s'] : [])).filter(t, t != '').join(', '))"
     },
     expression=f"{_OF_NOBODY} || variables.beyond.all(t, t == '')",
-    found=joined("variables.beyond"),
+    found="variables.beyond",
     names={"kept": " and ".join(KEPT)},
 )

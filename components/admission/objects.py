@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Final
 
 from components.addons.katib import NAME as CONTROLLER
 from components.admission import kinds
 from components.admission.queues import GATED
-from components.admission.rule import Rule, listed, literal
+from components.admission.rule import FIELDS, Rule, listed, literal
 from components.admission.templates import ACCOUNT, KIND, USER, O
 from components.base.controllers import username
 from components.tenancy.network_policies import KATIB
@@ -35,7 +36,7 @@ OBJECT_SIZE: Final = Rule(
     kinds=(*_ALL, kinds.EPHEMERAL_CONTAINERS),
     variables={"size": f"{_TEXTS} + {_DATA}", "most": f"{_MOST}.map(m, {KIND} in m ? m[{KIND}] : {LARGEST})[0]"},
     expression="variables.size <= variables.most",
-    found="string(variables.size) + ' characters, at most ' + string(variables.most)",
+    found="[string(variables.size) + ' characters, at most ' + string(variables.most)]",
     names={"kib": LARGEST // 1024},
     metadata=_NOTES,
     fields=("data", "binaryData"),
@@ -44,10 +45,7 @@ OBJECT_SIZE: Final = Rule(
 DELETIONS: Final = ("foregroundDeletion", "orphan", "kubernetes.io/pvc-protection")
 """Finalizers that Kubernetes itself removes (kubernetes.io, "Finalizers"); it gives the last to every claim before the
 rules see it (plugin StorageObjectInUseProtection)."""
-SECRETS: Final = (
-    "Opaque", "helm.sh/release.v1", "kubernetes.io/basic-auth", "kubernetes.io/dockercfg",
-    "kubernetes.io/dockerconfigjson", "kubernetes.io/ssh-auth", "kubernetes.io/tls",
-)  # fmt: skip
+SECRETS: Final[Sequence[str]] = FIELDS["secret types"]
 """Types of Secrets (kubernetes.io, "Types of Secret"), without those by which the API server knows somebody."""
 _OLD: Final = "request.operation == 'UPDATE' && has(dyn(oldObject)."
 _BY_KUEUE: Final = f"{KUEUE}managed"
@@ -55,7 +53,7 @@ _BY_KUEUE: Final = f"{KUEUE}managed"
 pkg/controller/jobs/pod/pod_webhook.go), and its controller removes it."""
 _BUDGET: Final = (
     f"(has({O}.spec.maxUnavailable) && string({O}.spec.maxUnavailable).matches('^0+%?$')) || "
-    f"(has({O}.spec.minAvailable) && string({O}.spec.minAvailable).matches('^[0-9]{{3,}}%$'))"
+    f"(has({O}.spec.minAvailable) && string({O}.spec.minAvailable).matches('^[0-9]{{3,}}%?$'))"
 )
 _REACHES: Final = {
     "variables.holders.exists(l, l.exists(h, has(h.metadata) && has(h.metadata.finalizers) && "
@@ -64,6 +62,13 @@ _REACHES: Final = {
     f"{KIND} == 'PodDisruptionBudget' && ({_BUDGET})": "a disruption budget of none",
     f"{KIND} == 'PersistentVolumeClaim' && has({O}.spec.volumeName) && {O}.spec.volumeName != '' && "
     f"!({_OLD}spec.volumeName) && dyn(oldObject).spec.volumeName == {O}.spec.volumeName)": "volumeName",
+    # Volumes are the class's to choose, and no class of attributes is there.
+    f"{KIND} == 'PersistentVolumeClaim' && ['selector', 'volumeAttributesClassName'].exists(f, f in {O}.spec)": (
+        "selector or volumeAttributesClassName"
+    ),
+    # Pods get roles by Pod Identity.
+    f"{KIND} == 'ServiceAccount' && has({O}.metadata.annotations) && "
+    f"{O}.metadata.annotations.exists(k, k.startsWith('eks.amazonaws.com/'))": "annotations of roles",
     f"{KIND} == 'Secret' && has({O}.type) && !({O}.type in {listed('secretTypes')})": "the type of the Secret",
 }
 _OF_TEMPLATE: Final = f"{KIND} == 'PersistentVolumeClaim' && {USER}.startsWith('{ACCOUNT}')"
@@ -81,7 +86,7 @@ OBJECT_REACH: Final = Rule(
     },
     expression="variables.reaches.size() == 0 || "
     f"!(request.userInfo.groups.exists(g, g.startsWith('{MEMBERS}')) || {_AS_WRITTEN})",
-    found="variables.reaches.join(', ')",
+    found="variables.reaches",
     names={"types": ", ".join(SECRETS)},
-    metadata=("finalizers",),
+    metadata=("annotations", "finalizers"),
 )

@@ -6,7 +6,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from components.admission.templates import KIND, joined
+from components.admission.rule import joined
+from components.admission.templates import KIND
 from spec.jobs import QUEUE
 from spec.pools import keys
 from spec.pools.pool_spec import PoolSpec

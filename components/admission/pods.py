@@ -2,25 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Final
 
 from components.admission import kinds
 from components.admission.monitors import COPIED, prometheus
-from components.admission.rule import Fill, Rule, listed, literal
+from components.admission.rule import FIELDS, Fill, Rule, listed, literal
 from components.admission.templates import (
     BY_A_CONTROLLER,
     KIND,
-    OF_CRON_JOB,
     SPEC_PATHS,
     O,
     below,
-    joined,
 )
+from spec.jobs import LONGEST_STOP
 from spec.teams.labels import COST_CENTER, PROJECT, TEAM
 
-DEVICE_VARIABLES: Final = (
-    "NVIDIA_VISIBLE_DEVICES", "NVIDIA_MIG_CONFIG_DEVICES", "NVIDIA_MIG_MONITOR_DEVICES", "NVIDIA_IMEX_CHANNELS",
-)  # fmt: skip
+DEVICE_VARIABLES: Final[Sequence[str]] = FIELDS["device variables"]
 """Variables by which the container runtime of GPU nodes gives a container devices (nvidia-container-toolkit v1.18,
 internal/config/image/envvars.go)."""
 _NO_DEVICES: Final = ("", "none", "void")
@@ -42,7 +40,7 @@ DEVICES: Final = Rule(
         ".map(k, string(k)).join(', ') : '') : [])",
     },
     expression="variables.named.all(t, t == '')",
-    found=joined("variables.named"),
+    found="variables.named",
     names={"variable": DEVICE_VARIABLES[0]},
 )
 
@@ -53,10 +51,7 @@ _IMAGES: Final = (
     "l.filter(c, has(c.image)).map(c, string(c.image))",
     f"(has(s.volumes) ? s.volumes.filter(v, {_MOUNTED}).map(v, string(v.image.reference)) : [])",
 )
-_FORMATS: Final = (
-    "art", "huggingface", "lightgbm", "model", "onnx", "paddle", "pmml", "pytorch", "sklearn", "tensorflow", "triton",
-    "xgboost",
-)  # fmt: skip
+_FORMATS: Final[Sequence[str]] = FIELDS["model formats"]
 """Fields of a predictor or explainer that have the address of a model (kserve v0.20.0, CRD)."""
 _PREDICTORS: Final = (
     f"(['predictor', 'transformer', 'explainer'].filter(p, p in {O}.spec).map(p, {O}.spec[p]) + "
@@ -86,30 +81,29 @@ IMAGE_TAG: Final = Rule(
     },
     expression=f"variables.loose.all(t, t == '') || ({KIND} == 'Pod' && request.operation == 'UPDATE' && "
     f"!has(request.subResource) && {_SAME})",
-    found=joined("variables.loose"),
+    found="variables.loose",
     pod_updates=True,
 )
 
-POD_FIELDS: Final = (
-    "activeDeadlineSeconds", "affinity", "automountServiceAccountToken", "containers", "dnsConfig", "dnsPolicy",
-    "enableServiceLinks", "ephemeralContainers", "hostAliases", "hostUsers", "hostname", "hostnameOverride",
-    "imagePullSecrets", "initContainers", "nodeName", "nodeSelector", "os", "overhead", "preemptionPolicy", "priority",
-    "priorityClassName", "readinessGates", "resourceClaims", "resources", "restartPolicy", "runtimeClassName",
-    "schedulerName", "schedulingGates", "schedulingGroup", "securityContext", "serviceAccount", "serviceAccountName",
-    "setHostnameAsFQDN", "shareProcessNamespace", "subdomain", "terminationGracePeriodSeconds", "tolerations",
-    "topologySpreadConstraints", "volumes", "workloadRef",
-)  # fmt: skip
+POD_FIELDS: Final[Sequence[str]] = FIELDS["pod"]
 """Fields of a pod that a team may have, some by other rules only. What Kubernetes adds is refused until somebody
 has read what it does to others (`evictionResponders` of 1.37 holds up drains)."""
-CONTEXT_FIELDS: Final = (
-    "allowPrivilegeEscalation", "appArmorProfile", "capabilities", "procMount", "readOnlyRootFilesystem", "runAsGroup",
-    "runAsNonRoot", "runAsUser", "seLinuxOptions", "seccompProfile",
-)  # fmt: skip
+CONTEXT_FIELDS: Final[Sequence[str]] = FIELDS["container context"]
 """The same of a container's `securityContext`; Pod Security judges the values."""
+_LONG: Final = f"terminationGracePeriodSeconds of more than {LONGEST_STOP}"
+_VALUES: Final = {
+    # Nobody would schedule it, and its pods would wait in the quota.
+    f"has(s.schedulerName) && !(s.schedulerName in {listed('schedulers')})": "schedulerName",
+    # Who answers for a name is the cluster's to say.
+    "has(s.dnsConfig) && has(s.dnsConfig.nameservers)": "dnsConfig.nameservers",
+    f"has(s.terminationGracePeriodSeconds) && s.terminationGracePeriodSeconds > {LONGEST_STOP}": _LONG,
+}
+"""Values of allowed fields that a pod may not have."""
+_OTHER_VALUES: Final = " + ".join(f"({condition} ? ['{text}'] : [])" for condition, text in _VALUES.items())
 _OTHER_FIELDS: Final = f"s.filter(f, !(f in {listed('podFields')}) && s[f] != false)"
 _OTHER_CONTEXT: Final = f"s.filter(k, !(k in {listed('contextFields')}) && s[k] != false)"
 _HOST: Final = (
-    f"({_OTHER_FIELDS}.map(f, string(f)) + "
+    f"({_OTHER_FIELDS}.map(f, string(f)) + {_OTHER_VALUES} + "
     "(has(s.volumes) ? s.volumes.filter(v, has(v.hostPath)).map(v, 'hostPath of volume ' + v.name) : []))"
 )
 _PRIVILEGED: Final = (
@@ -126,7 +120,7 @@ HOST_ACCESS: Final = Rule(
         "held": f"variables.specs.map(s, {_HOST}.join(', ')) + variables.containers.map(l, {_PRIVILEGED}.join(', '))",
     },
     expression="variables.held.all(t, t == '')",
-    found=joined("variables.held"),
+    found="variables.held",
     fills=(
         Fill(paths=SPEC_PATHS, removes=_OTHER_FIELDS),
         Fill(
@@ -168,7 +162,7 @@ CONTROLLER_REFERENCE: Final = Rule(
     kinds=(*kinds.WITH_PODS, kinds.TRAIN_JOB, kinds.WORKFLOW),
     # `kubectl create job --from=cronjob/NAME` sets its owner (kubectl v0.36, create_job.go). No queue leaves out what a
     # CronJob owns: it is not of a kind that Kueue queues.
-    expression=f"!{_OWNED.replace('%s', 'object')} || {BY_A_CONTROLLER} || ({KIND} == 'Job' && {OF_CRON_JOB}) || "
+    expression=f"!{_OWNED.replace('%s', 'object')} || {BY_A_CONTROLLER} || variables.ofCronJob || "
     f"(request.operation == 'UPDATE' && {_OWNED.replace('%s', 'oldObject')})",
     metadata=("ownerReferences",),
     pod_updates=True,
@@ -176,19 +170,20 @@ CONTROLLER_REFERENCE: Final = Rule(
 
 _BILLED: Final = (TEAM, PROJECT, COST_CENTER)
 _OLD_LABELS: Final = f"(request.operation == 'UPDATE' && has({_OLD}.metadata.labels) ? {_OLD}.metadata.labels : {{}})"
-_OF_POD: Final = f"(has({O}.metadata.labels) ? {O}.metadata.labels : {{}})"
+_OF_NAMESPACE: Final = "namespaceObject.metadata.labels"
 TEAM_LABELS: Final = Rule(
     name="team-labels",
-    kinds=(kinds.POD, kinds.SERVICE),
+    kinds=(*kinds.WITH_PODS, kinds.SERVICE),
     variables={
-        "others": f"({KIND} == 'Pod' ? {literal(list(_BILLED))} : [])"
-        f".filter(k, k in {_OF_POD} && !(has(namespaceObject.metadata.labels) && "
-        f"k in namespaceObject.metadata.labels && namespaceObject.metadata.labels[k] == {_OF_POD}[k])) + "
-        f"{_OF_POD}.filter(k, {prometheus('k')} in {literal(list(COPIED))} && {_OF_POD}[k] != request.namespace && "
-        f"!(k in {_OLD_LABELS})).map(k, string(k))"
+        "labelled": f"({KIND} == 'Service' ? [{O}] : variables.templates)"
+        ".filter(t, has(t.metadata) && has(t.metadata.labels)).map(t, t.metadata.labels)",
+        "others": "variables.labelled.map(m, m.filter(k, "
+        f"({KIND} != 'Service' && k in {literal(list(_BILLED))} && !(has({_OF_NAMESPACE}) && k in {_OF_NAMESPACE} && "
+        f"{_OF_NAMESPACE}[k] == m[k])) || ({prometheus('k')} in {literal(list(COPIED))} && m[k] != request.namespace "
+        f"&& !(k in {_OLD_LABELS}))).map(k, string(k)).join(', '))",
     },
-    expression="variables.others.size() == 0",
-    found=joined("variables.others"),
+    expression="variables.others.all(t, t == '')",
+    found="variables.others",
     names={"labels": ", ".join(COPIED)},
     metadata=("labels",),
     pod_updates=True,

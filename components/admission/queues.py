@@ -9,7 +9,7 @@ from typing import Final
 
 from components.admission import kinds, placement
 from components.admission.context import StackContext
-from components.admission.rule import Fill, Kind, Rule, listed, literal
+from components.admission.rule import FIELDS, Fill, Kind, Rule, joined, listed, literal
 from components.admission.templates import (
     KIND,
     MAKES_PODS,
@@ -17,7 +17,6 @@ from components.admission.templates import (
     USER,
     O,
     below,
-    joined,
 )
 from spec.jobs import GATE, KUEUE, PRIORITY, QUEUE
 
@@ -108,22 +107,7 @@ pkg/controller/jobs/leaderworkerset, getPods)."""
 ALLOWED: Final = (
     QUEUE,
     PRIORITY,
-    *(
-        f"{KUEUE}{name}"
-        for name in (
-            "elastic-job",
-            "job-completions-equal-parallelism",
-            "job-min-parallelism",
-            "max-exec-time-seconds",
-            "podset-group-name",
-            "podset-preferred-topology",
-            "podset-required-topology",
-            "podset-slice-required-topology",
-            "podset-slice-required-topology-constraints",
-            "podset-slice-size",
-            "podset-unconstrained-topology",
-        )
-    ),
+    *(f"{KUEUE}{name}" for name in FIELDS["kueue"]),
     f"{_LWS}exclusive-topology",
     f"{_LWS}subgroup-exclusive-topology",
 )
@@ -195,7 +179,7 @@ def queue_metadata(context: StackContext) -> Rule:
         expression=f"{listed('queueing')}.exists(k, k != '' && {USER}.startsWith(k)) || "
         f"({KIND} == 'Pod' && request.operation == 'CREATE' && {MAKES_PODS}) || "
         "variables.refused.all(l, l.all(m, m.size() == 0))",
-        found=joined(f"variables.refused.map(l, {joined('l.map(m, ' + joined('m') + ')')})"),
+        found=f"variables.refused.map(l, {joined('l.map(m, ' + joined('m') + ')')})",
         names={"queue": QUEUE, "priority": PRIORITY},
         metadata=("labels", "annotations"),
         fills=(

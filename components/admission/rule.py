@@ -10,6 +10,10 @@ from typing import Any, Final
 from spec import strict_yaml
 
 _WORDS: Final[Mapping[str, Mapping[str, str]]] = strict_yaml.beside(__file__, "rules")
+FIELDS: Final[Mapping[str, Any]] = strict_yaml.beside(__file__, "fields")
+"""Fields that teams may set, by what has them."""
+UPDATE: Final = " UPDATE"
+"""After the resource of a pod that is changed."""
 
 
 @dataclass(frozen=True, order=True)
@@ -26,7 +30,7 @@ class Message:
     """The error message: what is wrong, the value, the fix."""
 
     wrong: str  # beginning of the sentence
-    found: str  # CEL expression of the offending value, a string; empty if the message has none
+    found: str  # CEL expression of the offending values, a list of strings; empty if the message has none
     shown: str  # placeholder of the value in the docs
     fix: str  # the rest
 
@@ -71,7 +75,8 @@ class Rule:
     """CEL expressions by name; each may use those before it, and shared ones (`components.admission.variables`)."""
     parameters: Mapping[str, str] = field(default_factory=dict)  # what the expressions find in `params.data`
     expression: str  # CEL expression that must be true
-    found: str = ""  # CEL expression of the offending value, a string; empty if the message has none
+    found: str = ""  # CEL expression of the offending values, a list of strings; empty if the message has none
+    text: str = ""  # CEL expression of the whole message, of a rule without words of its own
     names: Mapping[str, object] = field(default_factory=dict)
     """Values that its words in rules.yaml name, `{name}`."""
     updates: bool = True  # whether changes of the spec are checked too, or only creation
@@ -108,9 +113,14 @@ class Rule:
         return Message(wrong=wrong, found=self.found, shown=shown, fix=fix)
 
     @property
-    def fix(self) -> str:
-        """Name of the parameter with the fix."""
-        return f"fix.{self.name}"
+    def words(self) -> dict[str, str]:
+        """Parameters with the parts of the message before and after the offending values, and with what is checked,
+        which would be a fiftieth of the policies."""
+        updated = {f"pods{UPDATE}"} if self.pod_updates else set()
+        checked = sorted({*updated, *(kind.resource for kind in self.kinds)})
+        message = self.message
+        parts = {"wrong": message.wrong, "fix": message.fix, "of": ",".join(checked)}
+        return {f"{part}.{self.name}": text for part, text in parts.items()}
 
     @property
     def changes(self) -> tuple[str, ...]:
@@ -120,9 +130,7 @@ class Rule:
     @property
     def says(self) -> str:
         """The message as a CEL expression."""
-        wrong, fix = self.message.wrong, self.message.fix
-        parts = (wrong and literal(wrong), self.message.found, fix and f"params.data['{self.fix}']")
-        return " + ".join(part for part in parts if part)
+        return self.text or said(literal(self.name), self.found)
 
 
 def listed(parameter: str) -> str:
@@ -144,3 +152,26 @@ def literal(value: Any) -> str:
     text = json.dumps(value, ensure_ascii=False)
     # CEL has the escapes of JSON (cel-spec, "String and Bytes Values"), and quotes that need none in a policy's JSON.
     return f"'{text[1:-1]}'" if isinstance(value, str) and not {*text[1:-1]} & {"'", '"'} else text
+
+
+def said(name: str, found: str) -> str:
+    """The message of a rule, whose name is a CEL expression, with these values."""
+    values = f" + {joined(found)}" if found else ""
+    return f"string(params.data['wrong.' + {name}]){values} + params.data['fix.' + {name}]"
+
+
+SHOWN: Final = 12  # values that a message lists
+
+
+def joined(texts: str) -> str:
+    """The values of a list of strings that aren't empty, sorted, each once, as one text.
+
+    CEL walks through a map in an order that differs from request to request, and `sort` exists since Kubernetes 1.34
+    (k8s.io/apiserver, pkg/cel/environment): the value of each rank is looked up.
+    """
+    ranks = literal(list(range(SHOWN)))
+    return (
+        f"[({texts}).filter(t, t != '')].map(ts, {ranks}"
+        ".map(i, ts.filter(t, ts.filter(u, u < t).size() == i)).filter(f, f.size() > 0).map(f, f[0])"
+        f".join(', '))[0]"
+    )

@@ -120,6 +120,7 @@ VARIABLES: Final[Mapping[str, str]] = {
         "k == 'InferenceService' ? ['predictor', 'transformer', 'explainer'].filter(p, p in o.spec)"
         f".map(p, dyn({{'metadata': o.spec[p]}})) : []] + variables.patches.map(t, {_JOBS}) + variables.patched"
     ),
+    "ofCronJob": f"{KIND} == 'Job' && {OF_CRON_JOB}",
     # Labels in which Kueue looks for the queue: those of the object, of the Jobs of a CronJob, and of a ReplicaSet's
     # pods: Kueue has no integration for ReplicaSets.
     "labels": _of_object(
@@ -189,24 +190,9 @@ def below(paths: Mapping[str, Sequence[str]], *parts: str) -> dict[str, list[str
 TEMPLATE_METADATA: Final = below(TEMPLATE_PATHS, "metadata+")
 TEMPLATE_NOTES: Final = below(TEMPLATE_PATHS, "metadata.annotations")
 """Where the metadata and the annotations of pod templates are."""
-SHOWN: Final = 12  # values that a message lists
 
 
 def in_workflow(condition: str) -> str:
     """Whether a workflow, one of its templates, steps or tasks, or a template inline in those meets a condition."""
     each = f"([t] + (has(t.inline) ? [t.inline] : [])).exists(x, {condition})"
     return f"variables.tasks.exists(g, g.exists(l, l.exists(t, {each})))"
-
-
-def joined(texts: str, separator: str = ", ") -> str:
-    """The values of a list of strings that aren't empty, sorted, each once, as one text.
-
-    CEL walks through a map in an order that differs from request to request, and `sort` exists since Kubernetes 1.34
-    (k8s.io/apiserver, pkg/cel/environment): the value of each rank is looked up.
-    """
-    ranks = literal(list(range(SHOWN)))
-    return (
-        f"[({texts}).filter(t, t != '')].map(ts, {ranks}"
-        ".map(i, ts.filter(t, ts.filter(u, u < t).size() == i)).filter(f, f.size() > 0).map(f, f[0])"
-        f".join('{separator}'))[0]"
-    )

@@ -12,17 +12,16 @@ from itertools import chain
 from typing import Final
 
 from components.admission.kinds import POD
-from components.admission.rule import Rule, literal
+from components.admission.rule import UPDATE, Rule, literal, said
 from components.admission.templates import BY_A_USER, changed
 from components.admission.variables import compact
 from spec import strict_yaml
 
 GROUPS: Final[Mapping[str, Collection[str]]] = strict_yaml.beside(__file__, "groups")
 """Names of policies, of at most 16 KiB each, with those of their rules."""
-_UPDATE: Final = " UPDATE"
 _VARIABLES: Final = {
     "what": "[request.resource.resource + (has(request.subResource) ? '/' + request.subResource : '')]"
-    f".map(r, r == '{POD.resource}' && request.operation == 'UPDATE' ? r + '{_UPDATE}' : r)[0]"
+    f".map(r, r == '{POD.resource}' && request.operation == 'UPDATE' ? r + '{UPDATE}' : r)[0]"
 }
 
 
@@ -38,39 +37,28 @@ def together(rules: Iterable[Rule]) -> Iterator[Rule]:
 
 def _one(name: str, rules: Collection[Rule]) -> Rule:
     """A rule that is violated by what violates one of these, with the name and the message of the first."""
-    every = set().union(*map(_checked, rules))
     variables = {**_VARIABLES, "changed": changed()}
     for rule in rules:
         changes = "_".join(("changed", *rule.changes)).replace(".", "_")
-        asked = f"variables.{changes} && {_among(_checked(rule), every)}"
-        refused = f"{asked} && !({rule.expression}) ? {literal(f'{rule.name}: ')} + {rule.says} : ''"
+        asked = f"variables.{changes} && variables.what in params.data['of.{rule.name}'].split(',')"
+        found = rule.found or literal([""])
+        refused = f"{asked} && !({rule.expression}) ? [['{rule.name}'], {found}] : []"
         if rule.changes:
             variables[changes] = changed(*rule.changes, spec="variables.changed")
         variables |= {**rule.variables, _variable(rule): refused}
     names = [f"variables.{_variable(rule)}" for rule in rules]
-    first = "".join(f"{each} != '' ? {each} : " for each in names)
-    variables["denied"] = f"!({BY_A_USER}) ? '' : {first}''"
+    first = "".join(f"{each}.size() > 0 ? {each} : " for each in names)
+    message = f"[f[0][0]].map(n, n + ': ' + {said('n', 'f[1]')})[0]"
+    variables["denied"] = f"!({BY_A_USER}) ? '' : [{first}[]].map(f, f.size() == 0 ? '' : {message})[0]"
     return Rule(
         name=name,
         kinds=tuple(dict.fromkeys(chain(*(rule.kinds for rule in rules)))),
         variables={each: compact(text) for each, text in variables.items()},
         expression="variables.denied==''",
-        found="variables.denied",
+        text="variables.denied",
         pod_updates=any(rule.pod_updates for rule in rules),
     )
 
 
 def _variable(rule: Rule) -> str:
     return rule.name.replace("-", "_")
-
-
-def _checked(rule: Rule) -> set[str]:
-    """What a rule checks, as the variable `what` names it."""
-    updated = {POD.resource + _UPDATE} if POD in rule.kinds and rule.pod_updates else set()
-    return updated | {kind.resource for kind in rule.kinds}
-
-
-def _among(checked: set[str], every: set[str]) -> str:
-    """Whether the object is one of these, in few characters."""
-    some, others = (literal(sorted(each)) for each in (checked, every - checked))
-    return f"variables.what in {some}" if len(some) < len(others) else f"!(variables.what in {others})"

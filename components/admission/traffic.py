@@ -8,13 +8,13 @@ pkg/annotations/constants.go and pkg/ingress). One value that it can't parse sto
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 from components.addons.kserve.addon import NAME as MODELS
 from components.admission import kinds
-from components.admission.rule import Rule, literal
-from components.admission.templates import KIND, O, joined
+from components.admission.rule import FIELDS, Rule, literal
+from components.admission.templates import BY_A_CONTROLLER, KIND, O
 
 PREFIX: Final = "alb.ingress.kubernetes.io/"
 _ANY: Final = "^.*$"
@@ -57,12 +57,7 @@ TARGETS: Final = {
 2026-11)."""
 SHARED: Final = {**TARGETS, "scheme": "^internal$"}
 """Of an InferenceService; the class of its Ingress decides about the rest."""
-_LIMITS: Final = (
-    "client_keep_alive.seconds", "idle_timeout.timeout_seconds", "load_balancing.cross_zone.enabled",
-    "routing.http.desync_mitigation_mode", "routing.http.drop_invalid_header_fields.enabled",
-    "routing.http.preserve_host_header.enabled", "routing.http.x_amzn_tls_version_and_cipher_suite.enabled",
-    "routing.http.xff_client_port.enabled", "routing.http.xff_header_processing.mode", "routing.http2.enabled",
-)  # fmt: skip
+_LIMITS: Final[Sequence[str]] = FIELDS["load balancer attributes"]
 _LIMIT: Final = f"({'|'.join(_LIMITS)})=[a-z0-9_]+".replace(".", r"\.")
 OWN: Final = {
     **SHARED,
@@ -95,7 +90,8 @@ NAMED: Final = ("group.name", "load-balancer-name")  # annotations whose value b
 EXTERNAL_IPS: Final = Rule(
     name="external-ips",
     kinds=(kinds.SERVICE,),
-    expression=f"!has({O}.spec.externalIPs) || {O}.spec.externalIPs.size() == 0",
+    expression=f"(!has({O}.spec.externalIPs) || {O}.spec.externalIPs.size() == 0) && "
+    f"({BY_A_CONTROLLER} || !has({O}.spec.type) || {O}.spec.type != 'ExternalName')",
 )
 
 _NOTES: Final = f"(has({O}.metadata.annotations) ? {O}.metadata.annotations : {{}})"
@@ -172,7 +168,7 @@ INGRESS_SCOPE: Final = Rule(
         "together": f"variables.refused.size() > 0 ? variables.refused : {_TOGETHER}",
     },
     expression="variables.together.size() == 0",
-    found=joined("variables.together", "; "),
+    found="variables.together",
     names={
         "prefix": PREFIX,
         "named": " and ".join(NAMED),

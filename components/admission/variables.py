@@ -77,7 +77,7 @@ def completed(rule: Rule, shared: Mapping[str, str]) -> Rule:
         rule,
         variables={name: compact(text) for name, text in declared(rule.variables, rule.expression, rule.says).items()},
         expression=compact(rule.expression),
-        parameters={**shared, **rule.parameters, rule.fix: rule.message.fix},
+        parameters={**shared, **rule.parameters, **rule.words},
     )
 
 

@@ -4,11 +4,12 @@ and with whose identity.
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 from components.admission import kinds
-from components.admission.rule import Rule, listed, literal
-from components.admission.templates import BY_A_CONTROLLER, KIND, VARIABLES, O, in_workflow, joined
+from components.admission.rule import FIELDS, Rule, joined, listed, literal
+from components.admission.templates import BY_A_CONTROLLER, KIND, VARIABLES, O, in_workflow
 from components.storage.buckets import ARTIFACTS, artifacts_of
 
 _LOCKS: Final = "h.synchronization"
@@ -25,15 +26,9 @@ WORKFLOW_LOCKS: Final = Rule(
 )
 
 STORES: Final = ("git", "http", "raw", "s3")
-_ARTIFACT: Final = (
-    "archive", "archiveLogs", "artifactGC", "deleted", "from", "fromExpression", "globalName", "mode", "name",
-    "optional", "path", "recurseMode", "subPath", *STORES,
-)  # fmt: skip
+_ARTIFACT: Final[Sequence[str]] = FIELDS["artifact"]
 """Fields of an artifact (argo-workflows v4.0.6, CRD), without stores of other clouds and plugins."""
-_S3: Final = (
-    "accessKeySecret", "bucket", "encryptionOptions", "endpoint", "key", "region", "secretKeySecret",
-    "sessionTokenSecret", "useSDKCreds",
-)  # fmt: skip
+_S3: Final[Sequence[str]] = FIELDS["artifact in s3"]
 _AWS_ENDPOINT: Final = "^s3[a-z0-9.-]*[.]amazonaws[.]com$"
 _LITERAL: Final = "a.s3.key.split('{{')[0]"
 _OF_WORKFLOW: Final = artifacts_of("{{workflow.namespace}}")
@@ -64,6 +59,8 @@ _REPOSITORIES: Final = "artifact-repositories"
 """ConfigMap that Argo reads first in the namespace of a workflow (argo-workflows v4, "Artifact Repository Ref")."""
 _NODES: Final = f"(has({O}.status) && has({O}.status.nodes) ? {O}.status.nodes : {{}})"
 """Where the server finds the artifacts of a workflow that ran; a member can write it."""
+_PATCHES: Final = "has(x.podSpecPatch) && x.podSpecPatch.matches('host(IPC|Network|PID|Path|Port)|nodeName|priv')"
+"""Whether the pods of a workflow are patched with what the other rules refuse, once the controller makes them."""
 WORKFLOW_SCOPE: Final = Rule(
     name="workflow-scope",
     kinds=(*kinds.WORKFLOWS, kinds.CONFIG_MAP),
@@ -74,11 +71,14 @@ WORKFLOW_SCOPE: Final = Rule(
         f"{_REPOSITORIES}'] : [variables.workflow].map(w, has(w.priority) && int(w.priority) > 0 ? 'priority' : '') + "
         "[variables.workflow].map(w, has(w.artifactRepositoryRef) ? 'artifactRepositoryRef' : '') + "
         f"({in_workflow('has(x.metrics)')} ? ['metrics'] : []) + "
+        f"({in_workflow(_PATCHES)} ? ['podSpecPatch'] : []) + "
+        # No account of a team may change objects: the step would fail once it runs.
+        f"({in_workflow('has(x.resource)')} ? ['resource'] : []) + "
         f"({in_workflow(_HAS_FOREIGN)} ? ['artifacts elsewhere'] : [])",
     },
     # The controller writes the status after each step.
     expression=f"{BY_A_CONTROLLER} && request.operation == 'UPDATE' || variables.refused.all(t, t == '')",
-    found=joined("variables.refused"),
+    found="variables.refused",
     names={"stores": ", ".join(STORES), "of_workflow": _OF_WORKFLOW, "artifacts": ARTIFACTS},
     fields=("status",),
 )
@@ -86,33 +86,7 @@ WORKFLOW_SCOPE: Final = Rule(
 
 SOURCES: Final = ("configMapTargetRef", "env", "podIdentity", "secretTargetRef")
 """Sources of a TriggerAuthentication for which KEDA sends nothing of its own (keda v2.20.2, CRD)."""
-_AWS: Final = ("awsRegion", "identityOwner")
-_SHARDS: Final = (*_AWS, "activationShardCount", "shardCount")
-TRIGGERS: Final = {
-    "aws-cloudwatch": [
-        *_AWS, "activationTargetMetricValue", "awsAccountId", "dimensionName", "dimensionValue", "expression",
-        "ignoreNullValues", "metricCollectionTime", "metricEndTimeOffset", "metricName", "metricStat",
-        "metricStatPeriod", "metricUnit", "minMetricValue", "namespace", "targetMetricValue",
-    ],
-    "aws-dynamodb": [
-        *_AWS, "activationTargetValue", "expressionAttributeNames", "expressionAttributeValues", "filterExpression",
-        "indexName", "keyConditionExpression", "tableName", "targetValue",
-    ],
-    "aws-dynamodb-streams": [*_SHARDS, "tableName"],
-    "aws-kinesis-stream": [*_SHARDS, "streamName"],
-    "aws-sqs-queue": [
-        *_AWS, "activationQueueLength", "queueLength", "queueURL", "queueURLFromEnv", "scaleOnDelayed",
-        "scaleOnInFlight",
-    ],
-    "cpu": ["containerName", "type", "value"],
-    "cron": ["desiredReplicas", "end", "start", "timezone"],
-    "kubernetes-workload": ["activationValue", "groupByNode", "podSelector", "value"],
-    "memory": ["containerName", "type", "value"],
-    "prometheus": [
-        "activationThreshold", "customHeaders", "ignoreNullValues", "namespace", "query", "queryParameters",
-        "serverAddress", "threshold", "timeout", "unsafeSsl",
-    ],
-}  # fmt: skip
+TRIGGERS: Final[Mapping[str, Sequence[str]]] = FIELDS["triggers"]
 """Metadata of each allowed trigger (keda v2.20.2, pkg/scalers), without what names another address or identity:
 `awsEndpoint`, keys, and `authModes` of Prometheus."""
 MONITORING: Final = r"^http://[a-z0-9-]+\\.monitoring(\\.svc(\\.cluster\\.local)?)?:9090/?$"
@@ -146,6 +120,6 @@ TRIGGER_SCOPE: Final = Rule(
         f"(has({O}.spec.triggers) ? {O}.spec.triggers : []).map(t, {_TRIGGER})",
     },
     expression="variables.refused.all(l, l.size() == 0)",
-    found=joined(f"variables.refused.map(l, {joined('l')})"),
+    found=f"variables.refused.map(l, {joined('l')})",
     names={"triggers": ", ".join(TRIGGERS)},
 )

@@ -53,8 +53,9 @@ _MIB_PER_GIB: Final = 1024
 OBJECTS: Final[Mapping[str, int]] = {
     "configmaps": 500,
     "count/cronjobs.batch": 50,
+    "count/controllerrevisions.apps": 1000,
     "count/jobs.batch": 500,
-    # A Deployment keeps up to ten (kubernetes.io, "Deployments", revisionHistoryLimit).
+    # A Deployment keeps up to ten (kubernetes.io, "Deployments", revisionHistoryLimit), as a StatefulSet revisions.
     "count/replicasets.apps": 1000,
     "secrets": 200,
     "services.loadbalancers": 0,
@@ -64,8 +65,9 @@ OBJECTS: Final[Mapping[str, int]] = {
 start lists some of them. Services of type LoadBalancer cost money and bypass the ingress, so none is allowed."""
 CLAIMS: Final = "count/resourceclaims.resource.k8s.io"
 """Claims of devices, of which there are none where no pool has a driver for them."""
-NONE: Final = {"requests.vpc.amazonaws.com/pod-eni": "0"}
-"""Network interfaces of pods with security groups of their own: an instance has few, and teams have no such groups."""
+NONE: Final = {"requests.vpc.amazonaws.com/pod-eni": "0", "requests.hugepages-1Gi": "0"}
+"""Network interfaces of pods with security groups of their own: an instance has few, and teams have no such groups; and
+pages that no node sets apart."""
 OTHERS: Final = 100  # maximum number of objects of any other kind that a member can create
 CORE: Final = ("configmaps", "persistentvolumeclaims", "secrets", "services")
 """Resources that a quota counts by their name alone (kubernetes.io, "Resource Quotas")."""

@@ -64,9 +64,15 @@ SERVING_PDB = StackRule(
 )
 
 
+def _serves(container: Node) -> bool:
+    """Whether a container serves requests: it declares a port that Prometheus isn't alone to ask."""
+    ports = container["ports"]
+    return ports.known and not all(str(port["name"].raw).endswith("metrics") for port in ports.items())
+
+
 def _served(resource: Resource) -> bool:
-    """Whether the pods of a Deployment serve requests: they declare a port."""
-    return any(container["ports"].known for pod in pods(resource) for container in pod.main)
+    """Whether the pods of a Deployment serve requests."""
+    return any(_serves(container) for pod in pods(resource) for container in pod.main)
 
 
 def _single(server: Resource, context: Context) -> Iterator[Violation]:
@@ -96,8 +102,7 @@ SERVING_HA = ResourceRule(
 
 def _probe(key: str) -> Any:
     def missing(pod: Pod) -> Node | None:
-        serving = [container for container in pod.main if container["ports"].known]
-        return next((one[key] for one in serving if one[key].missing), None)
+        return next((one[key] for one in pod.main if _serves(one) and one[key].missing), None)
 
     return of_pod(missing)
 

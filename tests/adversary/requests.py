@@ -15,15 +15,14 @@ from tests.adversary.objects import (
 from tests.adversary.probe import ADMINISTRATOR, Request
 from tests.components.admission import samples as make
 from tests.components.admission.samples import GPU_TAINT, container, gpus, spec
+from tests.support.cases import beside
 
 ACCEPTED: Final = (
     Request("unmasks /proc in a user namespace",
         make.pod(spec(container(securityContext={"procMount": "Unmasked"}), hostUsers=False)),
         accepted="the level baseline allows it there: the kernel isolates the pod's user (UserNamespacesSupport)"),
-    Request("ends after three years", make.pod(spec(terminationGracePeriodSeconds=10**8)),
-        accepted="checkpoints take time; a drain has a deadline (terminationGracePeriod of the pool)"),
-    Request("has a scheduler of its own", make.pod(spec(schedulerName="mine")),
-        accepted="there is none of that name: the pod stays pending and counts against its quota"),
+    Request("ends after three years", make.pod(spec(terminationGracePeriodSeconds=10**8))),
+    Request("has a scheduler of its own", make.pod(spec(schedulerName="mine"))),
     Request("opens its egress as an administrator", thing("networking.k8s.io/v1", "NetworkPolicy",
             spec={"podSelector": {}, "egress": [{}], "policyTypes": ["Egress"]}), actor=ADMINISTRATOR,
         accepted="the role admin exists for it; security groups still apply"),
@@ -34,11 +33,7 @@ ACCEPTED: Final = (
             **annotated(thing("v1", "Secret"), **{"kubernetes.io/service-account.name": "default"}),
             "type": "kubernetes.io/service-account-token"}),
     Request("names another team's host as a Service",
-        make.service(type="ExternalName", externalName="grafana.monitoring.svc.cluster.local", ports=None),
-        accepted="an alias in its own namespace; network policies see the real address"),
-    Request("claims a volume of another team", thing("v1", "PersistentVolumeClaim", spec={
-                "accessModes": ["ReadWriteMany"], "storageClassName": "", "volumeName": "language-training-checkpoints",
-                "resources": {"requests": {"storage": "1Gi"}}})),
+        make.service(type="ExternalName", externalName="grafana.monitoring.svc.cluster.local", ports=None)),
     Request("gives each of forty small pods a node of its own", make.deployment(
             spec(affinity={"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [{
                 "labelSelector": {"matchLabels": {"app": "it"}}, "topologyKey": "kubernetes.io/hostname"}]}}),
@@ -76,6 +71,8 @@ PERMISSIONS: Final = (
         {**thing("v1", "ServiceAccount", "default"), "spec": {"audiences": ["sts.amazonaws.com"]}},
         subresource="token"),
     Request("creates a service account", thing("v1", "ServiceAccount")),
+    Request("names a role of releases for its account", annotated(thing("v1", "ServiceAccount"),
+            **{"eks.amazonaws.com/role-arn": "arn:aws:iam::444455556666:role/ml-release"}), actor=ADMINISTRATOR),
     Request("cordons a node", thing("v1", "Node", "n", "", spec={"unschedulable": True}), method="PATCH"),
     Request("lists nodes' secrets through the proxy", thing("v1", "Node", "n", ""), method="GET",
         subresource="proxy/pods"),
@@ -101,8 +98,6 @@ PERMISSIONS: Final = (
     Request("opens its network", thing("networking.k8s.io/v1", "NetworkPolicy",
             spec={"podSelector": {}, "egress": [{}], "policyTypes": ["Egress"]})),
     Request("creates an Ingress without being an administrator", make.ingress(scheme="internal")),
-    Request("claims devices directly",
-        thing("resource.k8s.io/v1", "ResourceClaim", spec={"devices": {"requests": [{"name": "g"}]}})),
 )  # fmt: skip
 
 PODS: Final = (
@@ -154,4 +149,8 @@ WORK: Final = (
         subresource="status"),
 )  # fmt: skip
 
-REQUESTS: Final = (*PERMISSIONS, *PODS, *WORK, *ACCEPTED)
+WRITTEN: Final = tuple(
+    Request(act, {**words, "metadata": {"name": "it", **words.get("metadata", {})}})
+    for act, words in beside(__file__).items()
+)
+REQUESTS: Final = (*PERMISSIONS, *PODS, *WORK, *ACCEPTED, *WRITTEN)

@@ -5,9 +5,18 @@ from typing import Annotated, ClassVar, Literal
 from pydantic import Field, StringConstraints
 
 from spec.settings.addons.base import AddonSettings
-from spec.settings.base import HTTPS, LogDays, Model, SecretName, WindowDuration
+from spec.settings.base import HTTPS, LogDays, Model, SecretName, WindowDuration, pattern
 
 HttpsUrl = Annotated[str, HTTPS, StringConstraints(max_length=512)]
+AlertDuration = Annotated[
+    WindowDuration,
+    pattern(
+        r"^(([0-9]{1,2}|[12][0-9]{2}|3([0-2][0-9]|3[0-6]))h)?([0-9]{1,4}m)?$",
+        rule="an alert comes within 336 hours, the longest that a job may run",
+        fix="Write a shorter time, like 12h.",
+    ),
+]
+"""With more an alert would be off, and no setting would say so."""
 
 
 class Grafana(Model):
@@ -23,15 +32,15 @@ class Alerts(Model):
 
     runbooks: HttpsUrl | None = None
     """URL under which docs/runbooks is published, for links in alerts; if unset, alerts name the page's path."""
-    gpu_idle_after: WindowDuration = "1h"
+    gpu_idle_after: AlertDuration = "1h"
     """How long a GPU that is allocated to a pod may be idle."""
-    pending_after: WindowDuration = "30m"
+    pending_after: AlertDuration = "30m"
     """How long a pod may be Pending; longer than Karpenter needs to start a node."""
-    queue_waits_at_most: WindowDuration = "6h"
+    queue_waits_at_most: AlertDuration = "6h"
     """How long a workload may wait while its queue admits nothing."""
-    checkpoint_every: WindowDuration = "2h"
+    checkpoint_every: AlertDuration = "2h"
     """How long a training job may run without writing a checkpoint."""
-    runaway_after: WindowDuration = "72h"
+    runaway_after: AlertDuration = "72h"
     """How long a job may run."""
 
 

@@ -89,12 +89,13 @@ def budgets_fit(_context: Context, cost: Cost, teams: dict[str, Team]) -> Iterat
         yield Problem("cost.monthlyBudgetUsd", rule, cost.monthly_budget_usd, "Raise it, or lower the teams' budgets.")
 
 
-def jobs_fit(_context: Context, teams: dict[str, Team]) -> Iterator[Problem]:
-    """One job costs no more than its team has for a month."""
+def jobs_fit(_context: Context, cost: Cost, teams: dict[str, Team]) -> Iterator[Problem]:
+    """One job costs no more than its team, or the environment, has for a month."""
     for name, team in teams.items():
-        if team.job_usd is not None and team.budget_usd is not None and team.job_usd > team.budget_usd:
-            rule = f"one job may cost more than the team's budget of a month, {team.budget_usd} USD"
-            yield Problem(f"teams.{name}.jobUsd", rule, team.job_usd, "Lower it, or raise `budgetUsd`.")
+        month = min((each for each in (team.budget_usd, cost.monthly_budget_usd) if each is not None), default=None)
+        if team.job_usd is not None and month is not None and team.job_usd > month:
+            rule = f"one job may cost more than the budget of a month, {month} USD"
+            yield Problem(f"teams.{name}.jobUsd", rule, team.job_usd, "Lower it, or raise the budget.")
 
 
 def schedules(_context: Context, cost: Cost) -> Iterator[Problem]:

@@ -488,7 +488,7 @@ ORDERED: Final = (
         ADMIN,
         make.ingress(
         **{"tags": "c=d", "subnets": "b", "security-groups": "a", "scheme": "internal"}),
-        "remove alb.ingress.kubernetes.io/security-groups: a; alb.ingress.kubernetes.io/subnets: b; "
+        "remove alb.ingress.kubernetes.io/security-groups: a, alb.ingress.kubernetes.io/subnets: b, "
         "alb.ingress.kubernetes.io/tags: c=d. Of",
     ),
     Act(

@@ -49,7 +49,8 @@ def test_every_field_of_a_pod_was_read_before_teams_may_have_it() -> None:
     def refused(kind: type, allowed: Sequence[str]) -> set[str]:
         return set(input_type_py_to_pulumi_names(kind).values()) - set(allowed)
 
-    assert refused(PodSpecArgs, pods.POD_FIELDS) == {"evictionResponders", "hostIPC", "hostNetwork", "hostPID"}
+    others = {"evictionResponders", "hostAliases", "hostIPC", "hostNetwork", "hostPID"}
+    assert refused(PodSpecArgs, pods.POD_FIELDS) == others
     assert refused(SecurityContextArgs, pods.CONTEXT_FIELDS) == {"privileged", "windowsOptions"}
 
 
