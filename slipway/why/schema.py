@@ -104,12 +104,11 @@ def field_problems(manifest: Object) -> Iterator[Finding]:
 
 
 def _unknown(path: str, value: Any, kind: Any) -> Iterator[Finding]:
-    several, fields = shapes.parts(kind)
-    if fields is None and not isinstance(value, list):
-        return
+    several, known = shapes.parts(kind)
+    fields = known or {}
     for at, one in enumerate(value) if isinstance(value, list) else ():
         yield from _unknown(f"{path}[{at}]", one, several)
-    for key, one in value.items() if isinstance(value, Mapping) else ():
+    for key, one in value.items() if isinstance(value, Mapping) and fields else ():
         where = f"{path}.{key}".lstrip(".")
         if key in fields or "*" in fields:
             yield from _unknown(where, one, fields.get(key, fields.get("*")))

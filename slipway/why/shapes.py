@@ -18,7 +18,7 @@ from pulumi_kubernetes import apps, batch, core, meta
 from slipway.why.bundle import Object
 from slipway.why.judge import without_nulls
 from spec import strict_yaml
-from spec.errors import refuse
+from spec.settings.problems import HIDDEN, ConfigurationError, Problem, without_secrets
 
 Located = tuple[tuple[str | int, ...], Object]
 """An object of a file, after the number of its document and its path there."""
@@ -29,23 +29,29 @@ _AMOUNTS: Final = frozenset(
     ("averageValue", "capacity", "divisor", "hard", "limits", "overhead", "requests", "sizeLimit", "target")
 )
 """Fields in which a number is read as text (k8s.io/apimachinery, api/resource, Quantity)."""
-_WORDS: Final[Mapping[Any, str]] = {str: "text", int: "a whole number", bool: "true or false"}
+_VALUES: Final[Mapping[Any, tuple[str, tuple[type, ...]]]] = {
+    str: ("text", (str, date)),
+    int: ("a whole number", (int,)),
+    bool: ("true or false", (bool,)),
+}
+"""What a value is called, and Python's types of it; a date of YAML is text to Kubernetes."""
 
 
 def decoded(found: Sequence[Located], file: str) -> list[Located]:
     """The same objects without nulls, which count as absent.
 
     Raises:
-        SlipwayError: A value is of another type than its field; the error lists all.
+        ConfigurationError: Values are of other types than their fields. Those that may be secrets are not shown.
     """
     objects = [(at, without_nulls(one)) for at, one in found]
-    wrong = [
-        f"{file}: {path}: must be {wanted} (given: {str(value)[:60]!r})"
+    problems = [
+        without_secrets(Problem(path, f"must be {wanted}", HIDDEN if may_hide else value, f"Write {wanted}."))
         for at, one in objects
         for path, wanted, value in _wrong(".".join(map(str, ("document", *at))), one, _type_of(one))
+        for may_hide in [one.get("kind") == "Secret" or path.endswith("].value")]
     ]
-    if wrong:
-        refuse("\n".join(wrong))
+    if problems:
+        raise ConfigurationError(problems, file)
     return objects
 
 
@@ -103,31 +109,23 @@ _PACKAGES: Final = (core.v1, batch.v1, apps.v1, meta.v1)
 def _type_of(manifest: Object) -> Any:
     """The type of an object, by its kind alone if Kubernetes has no such version."""
     kind, (group, _, version) = str(manifest.get("kind")), str(manifest.get("apiVersion")).rpartition("/")
-    found = classes(group, kind).get(version) or _named(kind)
+    found: Any = classes(group, kind).get(version) or _named(kind)
     fields = fields_of(found) or found or {}
     return {"metadata": "ObjectMeta", "spec": {}, **fields, "apiVersion": "text", "kind": "text"}
 
 
-def _wrong(path: str, value: Any, kind: Any, *, amount: bool = False) -> Iterator[tuple[str, str, Any]]:
-    """Path, what it must be, and value of each that is of another type."""
+def _wrong(path: str, value: Any, kind: Any, also: tuple[type, ...] = ()) -> Iterator[tuple[str, str, Any]]:
+    """Path, what it must be, and value of each that is of another type. `also`: Python's types that pass for text."""
     kind = _named(kind) if isinstance(kind, str) else kind
     several, fields = parts(kind)
-    wanted = "a list" if several is not None else "a map" if fields is not None else _WORDS.get(kind, "")
+    truth = isinstance(value, bool) and kind is not bool  # a number to Python
+    wanted, types = _VALUES.get(kind, ("", ())) if several is None and fields is None else ("a map", ())
     if several is not None and isinstance(value, list):
         for at, one in enumerate(value):
             yield from _wrong(f"{path}[{at}]", one, several)
     elif fields is not None and isinstance(value, Mapping):
         for key, one in value.items():
-            below = fields.get(key, fields.get("*"))
-            yield from _wrong(f"{path}.{key}", one, below, amount=amount or key in _AMOUNTS)
-    elif wanted and not (isinstance(kind, type) and not fields and _is(value, kind, amount=amount)):
-        yield path, wanted, value
-
-
-def _is(value: Any, kind: type, *, amount: bool) -> bool:
-    """Whether a value is decoded as text, a whole number or a truth; a date of YAML is text to Kubernetes."""
-    if isinstance(value, bool) or kind is bool:
-        return isinstance(value, bool) and kind is bool
-    if kind is int:
-        return isinstance(value, int) or (isinstance(value, float) and value.is_integer())
-    return isinstance(value, str | date) or (amount and isinstance(value, int | float))
+            amount = (int, float) if key in _AMOUNTS else also
+            yield from _wrong(f"{path}.{key}", one, fields.get(key, fields.get("*")), amount)
+    elif wanted and (truth or not isinstance(value, types + also * (kind is str))):
+        yield path, wanted if several is None else "a list", value

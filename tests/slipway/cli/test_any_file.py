@@ -86,4 +86,4 @@ def test_a_file_with_any_value_at_any_place_is_answered_or_refused(kind: str, da
 def test_a_value_of_another_type_is_refused_with_its_place(row: dict[str, Any]) -> None:
     with pytest.raises(SlipwayError) as refused:
         decoded([((1,), row["manifest"])], "job.yaml")
-    assert str(refused.value) == f"job.yaml: document.1.{row['says']}"
+    assert f"  - document.1.{row['says']}. Write " in str(refused.value)
