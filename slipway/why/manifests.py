@@ -168,14 +168,11 @@ def with_trials(found: Sequence[Located]) -> Iterator[Located]:
     for at, one in found:
         yield at, one
         metadata = one.get("metadata") or {}
-        path = ("spec", "trialTemplate", "trialSpec")
-        trial: Any = one
-        for key in path if one.get("kind") == kinds.EXPERIMENT.kind else ():
-            trial = trial.get(key) if isinstance(trial, Mapping) else None
-        if trial is not one and isinstance(trial, Mapping) and trial.get("kind") and trial.get("apiVersion"):
+        trial = ((one.get("spec") or {}).get("trialTemplate") or {}).get("trialSpec") or {}
+        if one.get("kind") == kinds.EXPERIMENT.kind and trial.get("kind") and trial.get("apiVersion"):
             own = {**(trial.get("metadata") or {}), "name": f"{metadata.get('name')}-trial"}
             space = {"namespace": metadata["namespace"]} if metadata.get("namespace") else {}
-            yield (*at, *path), {**trial, "metadata": {**own, **space}}
+            yield (*at, "spec", "trialTemplate", "trialSpec"), {**trial, "metadata": {**own, **space}}
 
 
 def answer(

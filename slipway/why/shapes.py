@@ -5,6 +5,7 @@ runtime/serializer/json), and what reads manifests here relies on it."""
 import pkgutil
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from datetime import date
 from functools import cache
 from importlib import import_module
@@ -45,10 +46,9 @@ def decoded(found: Sequence[Located], file: str) -> list[Located]:
     """
     objects = [(at, without_nulls(one)) for at, one in found]
     problems = [
-        without_secrets(Problem(path, f"must be {wanted}", HIDDEN if may_hide else value, f"Write {wanted}."))
+        replace(each, value=HIDDEN) if one.get("kind") == "Secret" or each.path.endswith("].value") else each
         for at, one in objects
-        for path, wanted, value in _wrong(".".join(map(str, ("document", *at))), one, _type_of(one))
-        for may_hide in [one.get("kind") == "Secret" or path.endswith("].value")]
+        for each in _wrong(".".join(map(str, ("document", *at))), one, _type_of(one))
     ]
     if problems:
         raise ConfigurationError(problems, file)
@@ -97,8 +97,7 @@ def _table() -> Mapping[str, Any]:
 
 def _named(name: str) -> Any:
     """The type of a name in the table, of the table or of Kubernetes."""
-    known = {"text": str, "number": int, **_table()}
-    if isinstance(found := known.get(name), str):
+    if isinstance(found := {"text": str, "number": int, **_table()}.get(name), str):
         return _named(found)
     return found or next((getattr(one, f"{name}Args") for one in _PACKAGES if hasattr(one, f"{name}Args")), None)
 
@@ -114,8 +113,8 @@ def _type_of(manifest: Object) -> Any:
     return {"metadata": "ObjectMeta", "spec": {}, **fields, "apiVersion": "text", "kind": "text"}
 
 
-def _wrong(path: str, value: Any, kind: Any, also: tuple[type, ...] = ()) -> Iterator[tuple[str, str, Any]]:
-    """Path, what it must be, and value of each that is of another type. `also`: Python's types that pass for text."""
+def _wrong(path: str, value: Any, kind: Any, also: tuple[type, ...] = ()) -> Iterator[Problem]:
+    """Each value of another type. `also`: Python's types that pass for text."""
     kind = _named(kind) if isinstance(kind, str) else kind
     several, fields = parts(kind)
     truth = isinstance(value, bool) and kind is not bool  # a number to Python
@@ -128,4 +127,5 @@ def _wrong(path: str, value: Any, kind: Any, also: tuple[type, ...] = ()) -> Ite
             amount = (int, float) if key in _AMOUNTS else also
             yield from _wrong(f"{path}.{key}", one, fields.get(key, fields.get("*")), amount)
     elif wanted and (truth or not isinstance(value, types + also * (kind is str))):
-        yield path, wanted if several is None else "a list", value
+        wanted = wanted if several is None else "a list"
+        yield without_secrets(Problem(path, f"must be {wanted}", value, f"Write {wanted}."))
