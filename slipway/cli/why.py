@@ -28,6 +28,7 @@ from slipway.why.explain import explain
 from slipway.why.fix import Fixed
 from slipway.why.manifests import DryRun
 from slipway.why.refusals import with_server
+from slipway.why.shapes import Located, decoded
 from slipway.why.trainjob import Translated
 from spec import strict_yaml
 from spec.errors import EXIT_FAILURE, EXIT_REFUSED, SlipwayError, fail, refuse
@@ -36,8 +37,6 @@ from spec.settings.admission import Admission
 from spec.settings.problems import ConfigurationError
 
 STANDARD_INPUT: Final = "-"
-Located = tuple[tuple[str | int, ...], Object]
-"""An object of a file, after the number of its document and its path there."""
 MOST: Final = 8  # lines of an answer without `--verbose`
 _OFFLINE: Final = "schema, webhooks, Pod Security and quotas in use: no kubeconfig here is of the stack's cluster"
 _NO_TEAM: Final = "rules, pools and shares of a team: namespace {namespace} is no team's, name another with -n"
@@ -74,8 +73,9 @@ def run(options: argparse.Namespace) -> int:
     if text is None:
         answers = [_of_name(what, place)]
     else:
+        objects = _objects(text, what)
         of_jobs = trainjob.translated(text, place.platform.addons) if options.fix and place.platform else None
-        objects = _objects(of_jobs.text if of_jobs else text, what)
+        objects = _objects(of_jobs.text, what) if of_jobs else objects
         fixed = _fix(of_jobs, objects, place, options, what) if of_jobs else None
         answers = _of_file(fixed.objects if fixed else [one for _, one in objects], place, options.namespace)
         if of_jobs and fixed:
@@ -150,7 +150,7 @@ def _objects(text: str, what: str) -> list[Located]:
     found = manifests.located([one for one in strict_yaml.documents(Path(what), text) if one is not None])
     if not found or not all(one.get("kind") and one.get("apiVersion") for _, one in found):
         refuse("the file has no Kubernetes manifests: each needs apiVersion and kind")
-    return list(manifests.with_trials(found))
+    return decoded(list(manifests.with_trials(decoded(found, what))), what)
 
 
 def _fix(

@@ -97,8 +97,9 @@ class StoredState:
         if path is None:
             return f"the backend has no whole copy of it: restore {file} from a backup of that folder"
         return (
-            f"free some space, and copy {path} over it, which the engine made at the end of the run before, with "
-            f"{len(latest.get('resources') or ())} resources; then `slipway state repair` looks for what was made since"
+            f"copy {path} over it, which the engine made at the end of the run before, with "
+            f"{len(latest.get('resources') or ())} resources (if the disk is full, free some space first); then "
+            f"`slipway state repair {self.stack}`, with --sandbox if it is there, looks for what was made since"
         )
 
     def _history(self) -> Iterator[tuple[Path, Mapping[str, Any]]]:

@@ -20,7 +20,9 @@ from slipway.teardown.leftovers import (
     sweep,
     warnings,
 )
+from spec.catalog import prices
 from spec.errors import EXIT_CANCELLED, fail, refuse
+from spec.pricing.pods import usd
 from spec.quantities import seconds
 from spec.settings.platform import Platform
 
@@ -73,7 +75,7 @@ class Teardown:
         everything = ORDER if self.connect() is None else ()
         left = self._sweep(everything, emptied.volumes if emptied else frozenset())
         if left:
-            self.say("\n".join([_report(left), *self.warn(self.client, left)]))
+            self.say("\n".join([_report(left, self.platform.account.region), *self.warn(self.client, left)]))
         return EXIT_LEFT if left else 0
 
     def longest_drain(self) -> int:
@@ -144,8 +146,12 @@ class Teardown:
         return self.sweep(LeftoverSearch(self.client, self.platform.cluster_name, volumes), wanted, self.say)
 
 
-def _report(left: list[Leftover]) -> str:
+def _report(left: list[Leftover], region: str) -> str:
     lines = [f"these remain, with tags of the cluster ({len(left)}):", *(f"  - {one}" for one in left)]
     if any(one.kind == VOLUME for one in left):
-        lines.append("Volumes hold data: delete those that nobody needs, or run the command with --delete-volumes.")
+        gib, price = sum(one.gib for one in left), prices.book(region).get("ebs-gp3")
+        lines.append(
+            f"Volumes hold data: {gib} GiB, {usd(price.monthly * gib)} USD a month as gp3 ({price.source.day}). Delete "
+            "those that nobody needs, or run the command with --delete-volumes."
+        )
     return "\n".join(lines)

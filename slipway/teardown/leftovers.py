@@ -18,7 +18,7 @@ Developer Guide, "Key states of AWS KMS keys"; read 2026-11).
 import time
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Final
 
@@ -51,9 +51,11 @@ class Leftover:
     kind: str
     id: str
     name: str = ""
+    gib: int = field(default=0, compare=False)  # size of a volume
 
     def __str__(self) -> str:
-        return f"{self.kind} {self.id}" + (f" ({self.name})" if self.name else "")
+        more = ", ".join(filter(None, (self.name, f"{self.gib} GiB" * bool(self.gib))))
+        return f"{self.kind} {self.id}" + (f" ({more})" if more else "")
 
 
 INSTANCE: Final = "instance"
@@ -142,7 +144,7 @@ def _volumes(ec2: Any, cluster: str, known: Collection[str]) -> Iterator[Leftove
     for key, one in volumes.items():
         tags = _tags(one)
         claim = f"{tags.get('kubernetes.io/created-for/pvc/namespace', '')}/{tags[CLAIM]}" if CLAIM in tags else ""
-        yield Leftover(VOLUME, key, claim)
+        yield Leftover(VOLUME, key, claim, one["Size"])
 
 
 def _balancers(elb: Any, cluster: str) -> Iterator[Leftover]:

@@ -8,7 +8,8 @@ from typing import Any, Final, TypeVar
 from pydantic import Field, ValidationError
 
 from slipway.why.answer import Layer
-from slipway.why.manifests import flat
+from slipway.why.manifests import located
+from slipway.why.shapes import decoded
 from spec import strict_yaml
 from spec.errors import refuse
 from spec.quantities import seconds
@@ -121,8 +122,8 @@ def read(folder: Path) -> Trial:
     files = sorted(one for one in folder.iterdir() if one.suffix in SUFFIXES and one.name != FILE)
     manifests: dict[str, dict[str, Any]] = {}
     for path in files:
-        for document in flat(strict_yaml.documents(path)):
-            one = _named(document)
+        for at, document in located(strict_yaml.documents(path)):
+            one = _named(decoded([(at, document)], str(path))[0][1])
             name = name_of(one, path)
             if name in manifests:
                 refuse(f"{path}: {name} is in the folder twice: give each object a name of its own")
@@ -148,7 +149,8 @@ def _named(manifest: Mapping[str, Any]) -> Mapping[str, Any]:
 
 def name_of(manifest: Mapping[str, Any], path: Path) -> str:
     """`job/train`. Raises SlipwayError if the manifest lacks what makes its name."""
-    metadata = manifest.get("metadata") or {}
+    ((_, one),) = decoded([((), manifest)], str(path))
+    metadata = one.get("metadata") or {}
     if not manifest.get("apiVersion") or not manifest.get("kind") or not metadata.get("name"):
         refuse(f"{path}: each manifest needs apiVersion, kind and metadata.name")
     return f"{str(manifest['kind']).lower()}/{metadata['name']}"

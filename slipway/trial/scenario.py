@@ -26,6 +26,7 @@ from slipway.trial.expectations import (
     parsed,
     refuse_unknown_layers,
 )
+from slipway.why.judge import without_nulls
 from spec import strict_yaml
 from spec.catalog import instances
 from spec.errors import EXIT_REFUSED, SlipwayError
@@ -183,7 +184,7 @@ def read(path: Path, stack: str = "") -> Scenario:
             if name in manifests:
                 msg = f"{path}: timeline: {name} is created twice: give each object a name of its own"
                 raise SlipwayError(msg, EXIT_REFUSED)
-            manifests[name] = moment.create
+            manifests[name] = without_nulls(moment.create)
     steps = [_step(moment, path) for moment in file.timeline]
     for place, name in _names(file, steps):
         if name not in manifests:

@@ -269,7 +269,8 @@ def _rollout(manifest: Object, groups: Sequence[PodSet], target: Target) -> Iter
         rolling = (strategy or {}).get("rollingUpdateConfiguration" if sets else "rollingUpdate") or {}
         lost = str(rolling.get("maxUnavailable", 1 if sets else "25%"))
         count = int(spec.get("replicas", 1)) if sets else group.count
-        ends = int(lost.removesuffix("%")) * (count if "%" in lost else 100) // 100
+        part = lost.removesuffix("%")
+        ends = int(part if part.isdecimal() else 0) * (count if "%" in lost else 100) // 100
         if ends or (strategy or {}).get("type") == "Recreate" or str(rolling.get("maxSurge")) in ("0", "0%"):
             continue
         added = {one.name: one.count // max(count, 1) if sets else int(one is group) for one in groups}

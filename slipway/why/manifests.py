@@ -19,6 +19,7 @@ from slipway.why.podsets import PodSet, podsets, steps
 from slipway.why.refusals import refusal
 from slipway.why.runtimes import all_podsets
 from slipway.why.served import CLAIM
+from slipway.why.shapes import Located
 from slipway.why.table import part_of
 from spec.jobs import GATE, KUEUE_API, QUEUE
 from spec.pools import PoolSpec, start
@@ -148,37 +149,31 @@ class DryRun:
 _ORDER: Final = {layer: number for number, layer in enumerate(Layer)}
 
 
-def flat(documents: Sequence[Any]) -> list[Object]:
-    """The objects of a file; a List becomes its items."""
-    return [one for _, one in located(documents)]
-
-
-def located(documents: Sequence[Any], at: tuple[str | int, ...] = ()) -> list[tuple[tuple[str | int, ...], Object]]:
+def located(documents: Sequence[Any], at: tuple[str | int, ...] = ()) -> list[Located]:
     """The objects of a file, each with the number of its document and its path there; a List becomes its items."""
-    found: list[tuple[tuple[str | int, ...], Object]] = []
+    found: list[Located] = []
     for number, one in enumerate(documents):
-        if isinstance(one, Mapping) and str(one.get("kind", "")).endswith("List") and "items" in one:
-            found += located(one["items"] or (), (*at, number, "items"))
+        if (
+            isinstance(one, Mapping)
+            and str(one.get("kind", "")).endswith("List")
+            and isinstance(one.get("items"), list)
+        ):
+            found += located(one["items"], (*at, number, "items"))
         elif isinstance(one, Mapping):
             found.append(((*at, number), one))
     return found
 
 
-def with_trials(
-    found: Sequence[tuple[tuple[str | int, ...], Object]],
-) -> Iterator[tuple[tuple[str | int, ...], Object]]:
+def with_trials(found: Sequence[Located]) -> Iterator[Located]:
     """The same objects, and after each Experiment of Katib the job that each of its trials is, in its namespace."""
     for at, one in found:
         yield at, one
         metadata = one.get("metadata") or {}
-        path = ("spec", "trialTemplate", "trialSpec")
-        trial: Any = one
-        for key in path if one.get("kind") == kinds.EXPERIMENT.kind else ():
-            trial = trial.get(key) if isinstance(trial, Mapping) else None
-        if trial is not one and isinstance(trial, Mapping) and trial.get("kind") and trial.get("apiVersion"):
+        trial = ((one.get("spec") or {}).get("trialTemplate") or {}).get("trialSpec") or {}
+        if one.get("kind") == kinds.EXPERIMENT.kind and trial.get("kind") and trial.get("apiVersion"):
             own = {**(trial.get("metadata") or {}), "name": f"{metadata.get('name')}-trial"}
             space = {"namespace": metadata["namespace"]} if metadata.get("namespace") else {}
-            yield (*at, *path), {**trial, "metadata": {**own, **space}}
+            yield (*at, "spec", "trialTemplate", "trialSpec"), {**trial, "metadata": {**own, **space}}
 
 
 def answer(

@@ -13,7 +13,7 @@ from components.workloads.serving.kserve import CONTAINER
 from components.workloads.target import Target
 from slipway.why.bundle import Object
 from slipway.why.podsets import PodSet, job_set, podsets
-from slipway.why.schema import fields_of
+from slipway.why.shapes import fields_of
 from slipway.why.table import Finding, finding
 from spec.settings.addons.batch import Trainer
 

@@ -1,17 +1,11 @@
 """Kinds that members of a team may create, with their versions and fields: from the roles, the pinned software, and the
 classes of pulumi_kubernetes, which are generated from Kubernetes' OpenAPI."""
 
-import pkgutil
-import re
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from difflib import get_close_matches
-from functools import cache
-from importlib import import_module
-from importlib.util import find_spec
-from typing import Any, Final, get_args
+from typing import Any, Final
 
-from pulumi._types import input_type_types, is_input_type
 from pulumi_kubernetes.core.v1 import PodSpecArgs
 from pulumi_kubernetes.meta.v1 import ObjectMetaArgs
 
@@ -20,10 +14,11 @@ from components.admission.rule import Kind
 from components.tenancy.roles import created
 from components.workloads.checks.jobs import key_of, missing_addon
 from components.workloads.target import Target
-from slipway.why import trainjob
+from slipway.why import shapes, trainjob
 from slipway.why.answer import Layer
 from slipway.why.bundle import Object
 from slipway.why.podsets import podsets
+from slipway.why.shapes import classes
 from slipway.why.table import Finding, finding
 from spec.catalog.software import SOFTWARE
 from spec.settings.addons.batch import Trainer
@@ -36,9 +31,6 @@ _SOFTWARE: Final = {
     for resource in names
 }
 """Add-on that serves a resource, by group, version and resource."""
-_STABLE: Final = re.compile(r"v\d+")
-"""Versions of Kubernetes' own kinds: the last beta of one that members create ended with 1.26 (kubernetes.io,
-"Deprecated API Migration Guide")."""
 
 
 _SET_BY: Final = {
@@ -58,7 +50,7 @@ def kind_problems(manifest: Object, target: Target) -> Iterator[Finding]:
     api, name = str(manifest.get("apiVersion")), str(manifest.get("kind"))
     group = api.rpartition("/")[0]
     kind = next((one for one in _CREATED if (one.group, one.kind) == (group, name)), None)
-    own = _classes(group, name)
+    own = classes(group, name)
     if kind is not None and (addon := _missing(kind, target)):
         lacks = missing_addon(target, name, addon)
         if name == trainjob.KIND and Trainer in (target.addons or ()):
@@ -92,18 +84,7 @@ def _missing(kind: Kind, target: Target) -> str:
 def versions(kind: Kind) -> list[str]:
     """The API versions in which a kind is served."""
     found = [one for group, one, name in _SOFTWARE if (group, name) == (kind.group, kind.resource)]
-    return [f"{kind.group}/{one}".lstrip("/") for one in found or sorted(_classes(kind.group, kind.kind), reverse=True)]
-
-
-@cache
-def _classes(group: str, kind: str) -> Mapping[str, type]:
-    """Classes of a kind of Kubernetes itself, by stable version; none for another."""
-    package = f"pulumi_kubernetes.{group.partition('.')[0] or 'core'}"
-    if ("." in group and not group.endswith(".k8s.io")) or find_spec(package) is None:
-        return {}
-    names = [one.name for one in pkgutil.iter_modules(import_module(package).__path__)]
-    modules = {one: import_module(f"{package}.{one}") for one in names if _STABLE.fullmatch(one)}
-    return {one: getattr(each, f"{kind}Args") for one, each in modules.items() if hasattr(each, f"{kind}Patch")}
+    return [f"{kind.group}/{one}".lstrip("/") for one in found or sorted(classes(kind.group, kind.kind), reverse=True)]
 
 
 def field_problems(manifest: Object) -> Iterator[Finding]:
@@ -111,35 +92,26 @@ def field_problems(manifest: Object) -> Iterator[Finding]:
     API server refuses them (kubectl: `--validate=strict`, its default)."""
     group, _, version = str(manifest.get("apiVersion")).rpartition("/")
     kind = str(manifest.get("kind"))
-    if schema := _classes(group, kind).get(version):
+    if schema := classes(group, kind).get(version):
         yield from _unknown("", manifest, schema)
-    if not _classes(group, kind):
+    if not classes(group, kind):
         yield from _unknown("metadata", manifest.get("metadata"), ObjectMetaArgs)
         makes = any((one.group, one.kind) == (group, kind) for one in kinds.UNCHECKED)
         if makes and not podsets(manifest) and not (manifest.get("spec") or {}).get("clusterSelector"):
             yield finding("no template", "spec", None, kind=kind)
-    for one in () if _classes(group, kind) else podsets(manifest):
+    for one in () if classes(group, kind) else podsets(manifest):
         yield from _unknown(one.name, one.spec, PodSpecArgs)
 
 
-def fields_of(kind: Any) -> Mapping[str, Any]:
-    """The fields of an object with their types, by name; none for a map and for a value."""
-    return _fields(kind) if isinstance(kind, type) and is_input_type(kind) else {}
-
-
-_fields = cache(input_type_types)
-
-
 def _unknown(path: str, value: Any, kind: Any) -> Iterator[Finding]:
-    fields = fields_of(kind)
-    # What a list or a map contains, in `Sequence[Union[X, Awaitable[X], Output[X]]]`.
-    inner = next((one for each in get_args(kind)[-1:] for one in get_args(each) or (each,)), None)
+    several, known = shapes.parts(kind)
+    fields = known or {}
     for at, one in enumerate(value) if isinstance(value, list) else ():
-        yield from _unknown(f"{path}[{at}]", one, inner)
-    for key, one in value.items() if isinstance(value, Mapping) else ():
+        yield from _unknown(f"{path}[{at}]", one, several)
+    for key, one in value.items() if isinstance(value, Mapping) and fields else ():
         where = f"{path}.{key}".lstrip(".")
-        if not fields or key in fields:
-            yield from _unknown(where, one, fields.get(key, inner))
+        if key in fields or "*" in fields:
+            yield from _unknown(where, one, fields.get(key, fields.get("*")))
         else:
             fix = f"Did you mean {like[0]}?" if (like := get_close_matches(str(key), fields, 1)) else "Remove it."
             yield finding("no such field", where, key, fix=fix)

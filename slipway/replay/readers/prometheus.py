@@ -86,9 +86,10 @@ def series(source: Source, fix: str) -> Iterator[tuple[str, Mapping[str, Any], S
     result = data.get("result")
     for number, one in enumerate(result if isinstance(result, list) else ()):
         place = f"data.result[{number}]"
-        if not isinstance(one, Mapping) or not isinstance(one.get("metric"), Mapping) or not one.get("values"):
+        metric, values = (one.get("metric"), one.get("values")) if isinstance(one, Mapping) else (None, None)
+        if not isinstance(metric, Mapping) or not isinstance(values, list) or not values:
             raise TraceError(source.name, place, "a series has metric and values", str(one), fix)
-        yield place, one["metric"], one["values"]
+        yield place, metric, values
 
 
 def samples(source: Source, place: str, values: Sequence[Any], most: float, fix: str) -> Iterator[Row]:

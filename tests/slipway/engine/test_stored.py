@@ -55,7 +55,7 @@ def test_a_damaged_state_leads_to_the_newest_whole_one(stored: StoredState, dama
     kept(stored, 3, CUT)
     with pytest.raises(SlipwayError) as caught:
         stored.require_readable()
-    for part in (str(path), says, str(whole), "4 resources", "`slipway state repair`"):
+    for part in (str(path), says, str(whole), "4 resources", "`slipway state repair dev`"):
         assert part in str(caught.value)
     assert len(stored.before()["resources"]) == 4
 

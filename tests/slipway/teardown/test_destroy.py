@@ -167,13 +167,14 @@ def test_what_a_cluster_uses_that_still_exists_is_only_listed() -> None:
 
 
 def test_volumes_are_deleted_only_if_their_claims_asked_for_it() -> None:
-    volumes = [Leftover(VOLUME, "vol-deleted", "vision/a"), Leftover(VOLUME, "vol-unknown", "vision/b")]
+    volumes = [Leftover(VOLUME, "vol-deleted", "vision/a"), Leftover(VOLUME, "vol-unknown", "vision/b", 250)]
     aws = Aws(leftovers=list(volumes))
     assert aws.destroy() == EXIT_LEFT
     assert aws.leftovers == volumes[1:]
-    assert "volume vol-unknown (vision/b)" in aws.said[-1]
+    assert "volume vol-unknown (vision/b, 250 GiB)" in aws.said[-1]
+    assert "250 GiB, 20.00 USD a month as gp3" in aws.said[-1]
     assert "--delete-volumes" in aws.said[-1]
-    assert aws.said[-1].endswith("the key of volume vol-unknown (vision/b)")
+    assert aws.said[-1].endswith("the key of volume vol-unknown (vision/b, 250 GiB)")
     lost = Aws(cluster=False, leftovers=list(volumes))
     assert lost.destroy() == EXIT_LEFT
     assert lost.leftovers == volumes
@@ -312,7 +313,8 @@ def test_each_kind_is_found_by_its_tags_and_nothing_of_others(client: Client) ->
     found = without_cluster_group(find(LeftoverSearch(client, CLUSTER)))
     assert {(one.kind, one.id) for one in found} == expected
     assert [one.kind for one in found] == sorted((one.kind for one in found), key=leftovers.ORDER.index)
-    assert {one.name for one in found if one.kind == leftovers.VOLUME} == {"vision/home-ada", "vision/home-bob"}
+    volumes = {(one.name, one.gib) for one in found if one.kind == leftovers.VOLUME}
+    assert volumes == {("vision/home-ada", 1), ("vision/home-bob", 1)}
 
 
 def test_the_log_group_that_eks_made_again_is_removed_and_a_programs_own_stays(client: Client) -> None:

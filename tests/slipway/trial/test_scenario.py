@@ -78,11 +78,11 @@ def test_another_stack_has_other_namespaces_fields_and_expectations(tmp_path: Pa
         "apiVersion": "v1",
         "kind": "Pod",
         "metadata": {"name": "b"},
-        "spec": {"nodeName": "n", "containers": [1, 2]},
+        "spec": {"nodeName": "n", "containers": [{"name": "a"}, {"name": "b"}]},
     }
     differs = {
         "namespace": "vision-training",
-        "every": {"metadata": {"labels": {"a": "b"}}, "spec": {"containers": [3]}},
+        "every": {"metadata": {"labels": {"a": "b"}}, "spec": {"containers": [{"name": "c"}]}},
         "objects": {"pod/b": {"spec": {"nodeName": None, "priority": 1}}},
         "expect": {"job/a": {"fails": True}},
     }
@@ -95,9 +95,9 @@ def test_another_stack_has_other_namespaces_fields_and_expectations(tmp_path: Pa
         "apiVersion": "v1",
         "kind": "Pod",
         "metadata": {"name": "b", "labels": {"a": "b"}},
-        "spec": {"nodeName": None, "containers": [3], "priority": 1},
+        "spec": {"containers": [{"name": "c"}], "priority": 1},
     }
-    assert there.manifests["job/a"]["spec"] == {"containers": [3]}
+    assert there.manifests["job/a"]["spec"] == {"containers": [{"name": "c"}]}
     assert there.expected["job/a"] == Expectation(fails=True)
     assert there.steps == read(path).trial.steps
 

@@ -11,7 +11,7 @@ from components.workloads.target import Target
 from infra.target import target_of
 from slipway.why.answer import Answer
 from slipway.why.file import findings, notes
-from slipway.why.manifests import answer, flat
+from slipway.why.manifests import answer, located
 from slipway.why.podsets import podsets
 from spec.settings.admission import Action, Admission
 from tests.e2e.workloads.rows import DEV as ROWS
@@ -148,9 +148,9 @@ def test_a_pool_of_the_queue_on_which_pods_do_not_fit_is_a_note(row: dict[str, A
 
 
 def test_a_list_is_its_items() -> None:
-    assert flat([{"kind": "List", "items": [{"kind": "Job"}, {"kind": "Pod"}]}, None]) == [
-        {"kind": "Job"},
-        {"kind": "Pod"},
+    assert located([{"kind": "List", "items": [{"kind": "Job"}, {"kind": "Pod"}]}, None]) == [
+        ((0, "items", 0), {"kind": "Job"}),
+        ((0, "items", 1), {"kind": "Pod"}),
     ]
 
 
