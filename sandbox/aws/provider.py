@@ -131,9 +131,10 @@ class AwsProvider(Provider[Aws]):
             asked = not inputs and not outputs
             aws = _at(session, outputs or inputs)
             return ReadResult(id, records.found(aws, _schema(resource), id) if asked else outputs, inputs)
+        public = _public(inputs)
         if inputs or outputs:
             try:
-                found = acts.read(id, outputs, _public(inputs))
+                found = acts.read(id, outputs, public)
             except ProviderError as error:
                 if UNANSWERED not in str(error):
                     raise
@@ -141,7 +142,7 @@ class AwsProvider(Provider[Aws]):
                 return ReadResult(id, outputs, inputs)
             if found is None:
                 return None
-            hidden = {key: value for key, value in inputs.items() if key.startswith("__")}
+            hidden = {key: value for key, value in inputs.items() if key not in public}
             return ReadResult(found[0], found[1], {**found[2], **hidden})
         live = acts.imported(id)
         if live is None:

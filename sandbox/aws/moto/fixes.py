@@ -9,10 +9,11 @@ import json
 import pydoc
 import re
 from collections.abc import Callable, Mapping
-from typing import Any, Final
+from typing import Any
 from xml.sax.saxutils import unescape
 
 from moto import settings
+from moto.cloudwatch.responses import CloudWatchResponse
 from moto.core.responses import ActionResult
 from moto.core.utils import utcnow
 from moto.ec2.exceptions import FilterNotImplementedError
@@ -20,9 +21,10 @@ from moto.ec2.models.flow_logs import FlowLogsBackend
 from moto.ec2.models.launch_templates import LaunchTemplate
 from moto.ec2.models.security_groups import SecurityGroupRule
 from moto.ec2.models.subnets import Subnet
+from moto.ec2.models.vpcs import VPC
+from moto.ec2.utils import add_tag_specification
 from moto.efs import urls
 from moto.efs.responses import EFSResponse
-from moto.iam.models import IAMBackend
 from moto.kms.models import KmsBackend
 from moto.moto_api._internal import mock_random
 from moto.rds.models import DBCluster, RDSBackend
@@ -33,9 +35,6 @@ from moto.ssm.models import Parameter
 from sandbox.aws.rules.policies import admits, listed
 from sandbox.aws.shapes import normal
 from spec import strict_yaml
-
-_CLASS: Final = "STANDARD"
-"""Of a log group, by default (CloudWatch Logs API Reference, CreateLogGroup)."""
 
 
 def install() -> None:
@@ -58,11 +57,15 @@ def install() -> None:
     template.tags = property(LaunchTemplate.get_tags, lambda *_: None)
     _property(Subnet, "available_ip_address_count", _addresses)
     _property(Subnet, "ipv6_cidr_block_association_set", _of_states)
+    _property(VPC, "ipv6_cidr_block_association_set", _of_groups)
     queue: Any = Queue
     # Which queues may have this one for their dead letters, which moto doesn't tell.
     queue.redrive_allow_policy = None
     queue.BASE_ATTRIBUTES = [*dict.fromkeys((*Queue.BASE_ATTRIBUTES, "RedriveAllowPolicy"))]
     _property(Queue, "attributes", _compact)
+    alarms: Any = CloudWatchResponse
+    # Its method takes the rule of a composite alarm, too, and only the operation is missing.
+    alarms.put_composite_alarm = CloudWatchResponse.put_metric_alarm
     rule: Any = SecurityGroupRule
     rule.description = property(_description)
 
@@ -82,11 +85,6 @@ def _property(owner: Any, name: str, change: Callable[..., Any]) -> None:
     original = getattr(owner, name).fget
     if not isinstance(original, functools.partial):
         setattr(owner, name, property(functools.partial(change, original)))
-
-
-def _only_given(original: Callable[..., Any], backend: IAMBackend, name: str, description: Any, duration: Any) -> Any:
-    """What an update doesn't name stays (IAM API Reference, UpdateRole): moto clears the description."""
-    return original(name, backend.get_role(name).description if description is None else description, duration)
 
 
 def _by_key(original: Callable[..., Any], backend: KmsBackend, key_id: str, *args: Any) -> Any:
@@ -116,6 +114,15 @@ def _below_prefix(original: Callable[..., Any], _: FlowLogsBackend, *, log_desti
     for one in made:
         one.log_destination = log_destination
     return made, unsuccessful
+
+
+def _with_leases(original: Callable[..., Any], response: Any) -> Any:
+    """Every option (EC2 API Reference, CreateDhcpOptions), of which moto knows five, and its tags."""
+    answer = original()
+    made = answer.result["DhcpOptions"]
+    made._options |= {one["Key"]: one["Values"] for one in response.params["DhcpConfigurations"]}
+    made.add_tags(add_tag_specification(response.params.get("TagSpecifications", [])))
+    return answer
 
 
 def _in_vpc(original: Callable[..., Any], response: Any) -> Any:
@@ -170,11 +177,13 @@ def _to_event_bridge(original: Callable[..., Any], response: Any) -> Any:
 
 
 def _compact(original: Any, queue: Any) -> Any:
-    """Documents are without blanks, as SQS answers them."""
+    """Documents are without blanks, as SQS answers them, and one that was taken away is not there: the provider waits
+    for that."""
     found = original(queue).items()
     return {
-        name: json.dumps(json.loads(one), separators=(",", ":")) if name == "RedrivePolicy" and one else one
+        name: json.dumps(json.loads(one), separators=(",", ":")) if name == "RedrivePolicy" else one
         for name, one in found
+        if one not in (None, "")
     }
 
 
@@ -206,12 +215,13 @@ def _of_its_own(original: Callable[..., Any], _: RDSBackend, *args: Any) -> Any:
 def _of_class(original: Callable[..., Any], response: Any) -> Any:
     """The class of a log group, which moto forgets."""
     answer, group = original(), response.logs_backend.groups[response._get_param("logGroupName")]
-    group.slipway_class = response._get_param("logGroupClass") or _CLASS
+    group.slipway_class = response._get_param("logGroupClass")
     return answer
 
 
 def _with_class(original: Callable[..., Any], group: Any) -> Any:
-    return {**original(), "logGroupClass": getattr(group, "slipway_class", _CLASS)}
+    """By default STANDARD (CloudWatch Logs API Reference, CreateLogGroup)."""
+    return {**original(), "logGroupClass": getattr(group, "slipway_class", None) or "STANDARD"}
 
 
 def _published(original: Callable[..., Any], _: Any, name: str) -> Any:
@@ -294,14 +304,6 @@ def _remembered(original: Callable[..., Any], backend: Any, name: str, *args: An
     return backend.subnet_groups[name]
 
 
-def _with_names(original: Callable[..., Any], response: Any) -> Any:
-    """Whether an endpoint has private names, which moto doesn't change."""
-    answer, enabled = original(), response._get_param("PrivateDnsEnabled")
-    if enabled is not None:
-        response.ec2_backend.vpc_end_points[response._get_param("VpcEndpointId")].private_dns_enabled = enabled
-    return answer
-
-
 def _identified(original: Callable[..., Any], database: Any, *args: Any, **more: Any) -> None:
     """A database has a resource ID of its own: moto gives all the same."""
     original(*args, **more)
@@ -333,6 +335,12 @@ def _addresses(original: Any, subnet: Any) -> int:
 def _of_states(original: Any, subnet: Any) -> list[Any]:
     """The state of a range is a text: moto has a structure in a structure."""
     return [{**one, "ipv6CidrBlockState": one["ipv6CidrBlockState"]["state"]} for one in original(subnet)]
+
+
+def _of_groups(original: Any, vpc: Any) -> list[Any]:
+    """The group of zones that a range of IPv6 is announced from, which moto has under another name."""
+    name = "ipv6_cidr_block_network_border_group"
+    return [{**one, "NetworkBorderGroup": one.get(name)} for one in original(vpc)]
 
 
 def _of_every_port(original: Callable[..., Any], _: Any, *args: Any, **more: Any) -> None:

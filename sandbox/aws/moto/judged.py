@@ -12,6 +12,7 @@ import logging
 import re
 import traceback
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
 from http import HTTPStatus
 from pathlib import Path
 from typing import Any, Final
@@ -97,6 +98,9 @@ def install() -> None:
             for problem in _problems(self):
                 raise Refused(*problem)
             answer = _kept(self)
+            with suppress(Exception):
+                # Now, because moto takes out of the parameters what it has read. What can't be read it refuses itself.
+                self.slipway_asked = _asked(self)
             if answer is None:
                 return _noted(self, *original(self))
             result = ActionResult(answer)
@@ -114,7 +118,7 @@ def install() -> None:
         return _noted(self, status, headers, body)
 
     base.call_action = call_action
-    remembered.install(_asked)
+    remembered.install(lambda response: getattr(response, "slipway_asked", None) or _asked(response))
     s3: Any = S3Response
     for name in ("_bucket_response", "_key_response"):
         setattr(s3, name, _of_s3(getattr(s3, name)))

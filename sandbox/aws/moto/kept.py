@@ -12,7 +12,7 @@ import importlib
 import json
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from botocore import xform_name
@@ -24,7 +24,7 @@ from moto.core.utils import get_service_model, utcnow
 from moto.moto_api._internal import mock_random
 
 from sandbox.aws.client import Aws
-from sandbox.aws.rules.requests import fact
+from sandbox.aws.rules.requests import fact, search
 from sandbox.aws.shapes import fill, normal
 from spec import strict_yaml
 
@@ -52,9 +52,9 @@ class Kind:
     exists: str = ""  # the error code where there is one already; without one, a second creation replaces it
     merged: tuple[str, ...] = ()  # structures of which an update changes what it names
     facts: Mapping[str, str] = field(default_factory=dict)
-    """Members that another service knows, in the form of rules/requests.py."""
+    """Members that another service or object knows, in the form of rules/requests.py."""
     parts: Mapping[str, str] = field(default_factory=dict)
-    """Parameters that list objects of another kind, which belong to this one and end with it."""
+    """Kinds of objects that are made with one, belong to it and end with it: expressions of lists of their members."""
     each: str = ""  # the parameter that lists the objects of a request
     resource: str = ""  # the member by which tags name the object
     holder: str = ""  # method of moto that finds its own object to which these belong, by the first member of the key
@@ -165,16 +165,17 @@ class _Answer:
             names[name] = kept[name] = (
                 {**value, **kept.get(name, {})} if isinstance(value, dict) else kept.get(name, value)
             )
-        kept |= {name: fact(self.aws, text, kept) for name, text in self.kind.facts.items()}
+        known = {name: fact(self.aws, text, kept) for name, text in self.kind.facts.items()}
+        kept |= {name: value for name, value in known.items() if value is not None}
         key = self.kind.identity(kept)
         if key in self.objects and self.kind.exists:
             raise KeptError(self.kind.exists, f"{self.kind.name} {', '.join(key)} already exists")
         self.objects[key] = kept
-        for parameter, name in self.kind.parts.items():
-            for one in kept.pop(parameter, ()):
-                part = {**{of: kept[of] for of in self.kind.key}, **one}
-                key = next(kind for _, kind in operations().values() if kind.name == name).identity(part)
-                self.store.objects.setdefault(name, {})[key] = part
+        for name, expression in self.kind.parts.items():
+            kinds = (kind for (of, _), (_, kind) in operations().items() if of == self.service)
+            part = replace(self, kind=next(kind for kind in kinds if kind.name == name))
+            for one in search(expression, kept) or ():
+                part._create({**{of: kept[of] for of in self.kind.key}, **one})
         if self.kind.resource:
             self.store.tags[kept[self.kind.resource]] = tags
         return kept
@@ -192,7 +193,7 @@ class _Answer:
     def _delete(self, members: Kept) -> Kept:
         kept = self._one(members)
         del self.objects[self.kind.identity(kept)]
-        for name in self.kind.parts.values():
+        for name in self.kind.parts:
             parts = self.store.objects.get(name, {})
             for key in [key for key, part in parts.items() if self.kind.identity(part) == self.kind.identity(kept)]:
                 del parts[key]

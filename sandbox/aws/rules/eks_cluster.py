@@ -8,7 +8,6 @@ from spec.catalog import addons, kubernetes, regions
 
 _BAD = "InvalidParameterException"
 VPC_DEFAULTS = {"endpointPublicAccess": True, "endpointPrivateAccess": False, "publicAccessCidrs": ["0.0.0.0/0"]}
-_PROXY_SKEW = range(4)
 
 
 @rule(
@@ -23,17 +22,6 @@ def cluster_version(case: Case) -> str | None:
     if not version or version in kubernetes.VERSIONS or (number is not None and number < oldest):
         return None
     return f"unsupported Kubernetes version {version}"
-
-
-@rule("eks.update_cluster_version", _BAD, "version", "EKS User Guide, update-cluster.html, read 2026-11")
-def one_minor_version(case: Case) -> str | None:
-    """EKS updates a control plane by one minor version at a time, and rolls one back."""
-    before, after = str(case.has.get("version", "")), str(case.given.get("version", ""))
-    if kubernetes.skew(before, after) in (None, 0, 1, -1):
-        return None
-    return (
-        f"Unsupported Kubernetes minor version update from {before} to {after}: EKS updates one minor version at a time"
-    )
 
 
 @rule(
@@ -67,18 +55,3 @@ def addon_exists(case: Case) -> str | None:
     if "_" in name or name in TABLES["addons"] or name in addons.ADDONS:
         return None
     return f"Addon specified is not supported: {name}"
-
-
-@rule("eks.create_addon eks.update_addon", _BAD, "addonName addonVersion clusterName",
-      "EKS User Guide, managing-kube-proxy.html, read 2026-11: not newer than the control plane, nor more than three "
-      "minor versions older", live=True)  # fmt: skip
-def proxy_of_the_cluster(case: Case) -> str | None:
-    """Kube-proxy is of a version that runs with the cluster's."""
-    version = str(case.given.get("addonVersion") or "").removeprefix("v")
-    found = case.seen("eks", "describe_cluster", name=case.given["clusterName"]).get("cluster")
-    if case.given["addonName"] != "kube-proxy" or not version or found is None:
-        return None
-    skew = kubernetes.skew(".".join(version.split(".")[:2]), str(found["version"]))
-    if skew is None or skew in _PROXY_SKEW:
-        return None
-    return f"Addon version specified is not supported: v{version} with Kubernetes {found['version']}"

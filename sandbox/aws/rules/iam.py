@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
-from typing import Any
 
-from sandbox.aws.rules.policies import names, principals, statements
 from sandbox.aws.rules.requests import search
 from sandbox.aws.rules.rule import TABLES, Case, Rule, rule
 
@@ -25,30 +22,6 @@ def inline_policies(case: Case) -> str | None:
             documents.append(json.dumps(one))
     size = sum(len(re.sub(r"\s", "", one)) for one in documents)
     return None if size <= INLINE else f"Maximum policy size of {INLINE} bytes exceeded for role {role}"
-
-
-# KMS keys: their policy and their deletion.
-
-
-@rule(
-    "kms.create_key kms.put_key_policy", "MalformedPolicyDocumentException", "Policy BypassPolicyLockoutSafetyCheck",
-    "https://docs.aws.amazon.com/kms/latest/developerguide/key-policy-default.html (prevent unmanageable keys), read "
-    "2026-11",
-)  # fmt: skip
-def key_policy(case: Case) -> str | None:
-    """Somebody may change the policy. Which principal runs the program is not known here, so any is accepted."""
-    policy = case.given.get("Policy")
-    if not policy or case.given.get("BypassPolicyLockoutSafetyCheck") or any(map(_changes_it, statements(policy))):
-        return None
-    return "The new key policy will not allow you to update the key policy in the future."
-
-
-def _changes_it(statement: Mapping[str, Any]) -> bool:
-    """Services can't run the program."""
-    return statement.get("Effect") == "Allow" and bool(principals(statement, "AWS")) and names(statement, _CHANGE)
-
-
-_CHANGE = "kms:PutKeyPolicy"
 
 
 # Who uses a KMS key: the key exists and is not pending deletion, when AWS looks at it at once.

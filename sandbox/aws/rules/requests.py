@@ -117,6 +117,16 @@ class _Functions(functions.Functions):  # type: ignore[misc]
         given = items if isinstance(items, list) else []
         return next((one for at, one in enumerate(given) if one in given[:at]), None)
 
+    @functions.signature({"types": []}, {"types": ["string"]})  # type: ignore[untyped-decorator]
+    def _func_matches(self, text: Any, pattern: str) -> Any:
+        """What a pattern finds in a text."""
+        return re.findall(pattern, text) if isinstance(text, str) else None
+
+    @functions.signature({"types": []}, {"types": []})  # type: ignore[untyped-decorator]
+    def _func_lacks(self, items: Any, known: Any) -> Any:
+        """The first item that is none of those known."""
+        return next((one for one in listed(items) if one not in known), None) if isinstance(known, list) else None
+
     @functions.signature({"types": []}, {"types": []})  # type: ignore[untyped-decorator]
     def _func_inside(self, text: Any, ranges: Any) -> Any:
         """The range that a range, or one of several, lies in; an empty text if in none."""

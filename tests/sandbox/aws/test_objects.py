@@ -12,7 +12,7 @@ from moto.ec2.responses.subnets import Subnets
 from pulumi import _types
 from pulumi.runtime import rpc
 
-from sandbox.aws.moto import questions
+from sandbox.aws.moto import questions, remembered
 from sandbox.aws.records import RECORDED
 from sandbox.aws.schema import tokens
 from sandbox.rpc import diff
@@ -202,11 +202,10 @@ def test_the_name_of_a_final_snapshot_is_taken_only_once(world: World) -> None:
 def test_a_wait_for_what_the_account_never_reports_ends(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     """The provider would ask for minutes: it says what of which object it waits for, and the account says why."""
     monkeypatch.setattr(Subnets, "modify_subnet_attribute", lambda _: EmptyResult())
+    monkeypatch.setattr(remembered, "_merge", lambda *_: None)
     monkeypatch.setattr(questions, "_QUIET_SECONDS", 1.0)
-    waits, alike = (
-        r"waiting for EC2 Subnet \(subnet-\w+\) MapPublicIpOnLaunch update",
-        "describe_subnets was answered alike",
-    )
+    waits = r"waiting for EC2 Subnet \(subnet-\w+\) MapPublicIpOnLaunch update"
+    alike = "describe_subnets was answered alike"
     sets = r"modify_subnet_attribute \(MapPublicIpOnLaunch, SubnetId\) set"
     with pytest.raises(PartialFailureError, match=f"{waits}.*{alike}.*{sets}"):
         world.make("aws:ec2/subnet:Subnet", vpcId=world.home, cidrBlock="10.1.255.0/24", mapPublicIpOnLaunch=True)
