@@ -158,11 +158,8 @@ def _parts(objects: Mapping[str, Sequence[Object]], region: str, notes: list[str
         if (node.get("spec") or {}).get("unschedulable"):
             left_out["they are cordoned"] += 1
         elif kind is None:
-            left_out[
-                f"the catalog has no instance type {labels[INSTANCE]}"
-                if labels.get(INSTANCE)
-                else f"they have neither {INSTANCE} nor {_PRODUCTS[0]}"
-            ] += 1
+            named = f"the catalog has no instance type {labels.get(INSTANCE)}"
+            left_out[named if labels.get(INSTANCE) else f"they have neither {INSTANCE} nor {_PRODUCTS[0]}"] += 1
         else:
             if kind.name != labels.get(INSTANCE):
                 notes.append(f"{label} {labels[label]}: nodes that AWS doesn't have are priced as {kind.name}")
@@ -197,13 +194,9 @@ def _of_node_pool(
 ) -> Iterator[tuple[str, _Part]]:
     template = pool["spec"]["template"]
     terms = template["spec"].get("requirements") or []
-    unknown = {one["key"] for one in terms if one["key"].startswith(_FAMILIES)} - _facts(
-        next(iter(instances.ALL.values()))
-    ).keys()
-    notes += [
-        f"NodePool {name}: its requirement of {key} is not in the catalog, and chooses no type"
-        for key in sorted(unknown)
-    ]
+    known = _facts(next(iter(instances.ALL.values())))
+    for key in (one["key"] for one in terms if one["key"].startswith(_FAMILIES) and one["key"] not in known):
+        notes.append(f"NodePool {name}: its requirement of {key} is not in the catalog, and chooses no type")
     if any(one.get("minValues") for one in terms):
         notes.append(f"NodePool {name}: its minValues have no say")
     by_kind: defaultdict[tuple[str, str], list[InstanceType]] = defaultdict(list)
@@ -444,16 +437,11 @@ def _one_queue(
     group = {"coveredResources": [*covered], "flavors": flavors}
     spaces = {str(each["metadata"].get("namespace") or "") for found in objects.values() for each in found}
     spaces |= {one["metadata"]["name"] for one in objects.get("Namespace", ())} | {"default"}
-    rows: list[tuple[str, dict[str, Any], dict[str, str]]] = [
-        ("ClusterQueue", {"namespaceSelector": {}, "resourceGroups": [group]}, {}),
-        *(
-            ("LocalQueue", {"clusterQueue": ONE}, {"namespace": one})
-            for one in sorted(spaces)
-            if one[:5] not in ("", "kube-")
-        ),
-    ]
-    for of_kind, spec, where in rows:
-        yield {"apiVersion": KUEUE_API, "kind": of_kind, "metadata": {"name": ONE, **where}, "spec": spec}
+    queue = {"apiVersion": KUEUE_API, "kind": "ClusterQueue", "metadata": {"name": ONE}}
+    yield {**queue, "spec": {"namespaceSelector": {}, "resourceGroups": [group]}}
+    for space in sorted(one for one in spaces if one and not one.startswith("kube-")):
+        local = {"kind": "LocalQueue", "metadata": {"name": ONE, "namespace": space}}
+        yield {**queue, **local, "spec": {"clusterQueue": ONE}}
 
 
 def _configuration(maps: Iterable[Object], notes: list[str]) -> dict[str, Any]:

@@ -35,15 +35,9 @@ def read(form: str, source: Source) -> Trace:
 
 
 def by_map(source: Source, columns: Mapping[str, str]) -> Trace:
-    """The trace of a table whose columns the user names.
+    """The trace of a table whose columns the user names by ours, as in `formats.yaml`.
 
-    Args:
-        source: The table.
-        columns: Its columns by ours, as in `formats.yaml`.
-
-    Raises:
-        SlipwayError: One of ours is none, or is missing; exit code 2.
-        TraceError: A row is wrong, with its line.
+    Raises SlipwayError, exit code 2, if one of ours is none or is missing, and TraceError if a row is wrong.
     """
     if unknown := sorted(columns.keys() - set(NAMES)):
         refuse(f"--map {unknown[0]}: it must be a column of the guide (given: none of {', '.join(NAMES)})")

@@ -1,5 +1,6 @@
 """A cluster without a stack file replays, fits and is billed as the stack whose objects it has."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -127,13 +128,8 @@ def test_nodes_of_others_are_those_of_aws_with_their_gpus_and_without_kueue_one_
     assert found.platform.account.region == "us-east-1"
     shares = {name: [one.maximum for one in team.shares.values()] for name, team in found.platform.teams.items()}
     assert shares == {"default": [8, 8], "vision": [8, 8]}
-    jobs = Trace(
-        jobs=[
-            Job(name="j", team="vision", submitted=0.0, duration=60.0, gpu_millis=8000, gpu_types=("h100",)),
-            Job(name="k", team="vision", submitted=0.0, duration=60.0, pods=2, gpu_millis=8000, gpu_types=("h100",)),
-        ],
-        format="csv",
-    )
+    job = Job(name="j", team="vision", submitted=0.0, duration=60.0, gpu_millis=8000, gpu_types=("h100",))
+    jobs = Trace(jobs=[job, replace(job, name="k", pods=2)], format="csv")
     ran = plan.make(jobs, found.platform, found.objects, Options())
     assert [one.refused[:9] for one in ran.jobs.values()] == ["", "it is lar"]
 
