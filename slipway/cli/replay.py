@@ -65,8 +65,8 @@ def refuse(options: argparse.Namespace) -> None:
     if options.advise and (options.out or options.against or options.until is not None):
         msg = "--out, --against and --until are of one replay: --advise writes to --changes, and --json prints all"
         raise SlipwayError(msg, EXIT_REFUSED)
-    if options.format and not options.trace:
-        msg = "--format is of a --trace: a generated trace has none"
+    if (options.format or options.map) and not options.trace:
+        msg = "--format and --map are of a --trace: a generated trace has none"
         raise SlipwayError(msg, EXIT_REFUSED)
     resampled = options.load is not None or options.generate
     if not resampled and (options.seed is not None or options.jobs is not None or options.days is not None):
@@ -81,7 +81,7 @@ def trace_of(options: argparse.Namespace, platform: Platform) -> Trace:
 
 
 def _drawn(options: argparse.Namespace, platform: Platform) -> Trace:
-    trace = readers.read(options.trace, options.format) if options.trace else None
+    trace = readers.read(options.trace, options.format, dict(options.map or ())) if options.trace else None
     if trace is not None and options.load is None:
         return trace
     shape = Shape(

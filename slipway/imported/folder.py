@@ -62,7 +62,9 @@ class Folder:
                 continue
             ref, name = Ref.of(obj), visible(name_of(obj))
             try:
-                if not all(map(_NAME.fullmatch, filter(None, (ref.name or "/", ref.namespace)))):
+                if not ref.name:
+                    self.left_out[name, "they have no name, as tables and errors of an API server"] += 1
+                elif not all(map(_NAME.fullmatch, filter(None, (ref.name, ref.namespace)))):
                     self.left_out[name, "their names can't be those of Kubernetes"] += 1
                 elif why := self._take(obj, ref, name):
                     self.left_out[name, why] += 1
@@ -148,13 +150,15 @@ class Folder:
         """What has ended, and what runs, as if it ended with the last change of all. A Job that Kueue queued is there
         once, as its Workload."""
         runs = [one for one in self.objects["Workload.kueue.x-k8s.io"] if is_true(one, "Admitted")]
+        runs += [one for one in self.objects["Job.batch"] if (one.get("status") or {}).get("startTime")]
         every = [*self._finished, *runs]
         queued = {one.get("uid") for obj in every for one in obj["metadata"].get("ownerReferences") or ()}
         items = [one for one in every if one["kind"] == "Workload" or one["metadata"].get("uid") not in queued]
-        conditions = (each for one in every for each in (one.get("status") or {}).get("conditions") or ())
-        last = max((str(each.get("lastTransitionTime") or "") for each in conditions), default="")
-        end = {"type": "Finished", "status": "True", "lastTransitionTime": last}
-        items = [_with(one, end) if one in runs else one for one in items]
+        known = [one.get("status") or {} for one in (*every, *self.objects["Pod"], *self.objects["Node"])]
+        changes = [str(each.get("lastTransitionTime") or "") for one in known for each in one.get("conditions") or ()]
+        last = max([*changes, *(str(one.get("startTime") or "") for one in known)], default="")
+        end, running = {"type": "Finished", "status": "True", "lastTransitionTime": last}, {id(one) for one in runs}
+        items = [_with(one, end) if id(one) in running else one for one in items]
         local = [one["metadata"]["namespace"] for one in self.objects["LocalQueue.kueue.x-k8s.io"]]
         queues = {
             f"{one['metadata']['namespace']}/{one['metadata']['name']}": one["spec"].get("queueName") for one in items
@@ -171,9 +175,9 @@ class Folder:
             return []
 
 
-def _with(workload: Object, condition: Mapping[str, Any]) -> Object:
-    status = workload["status"]
-    return {**workload, "status": {**status, "conditions": [*status["conditions"], condition]}}
+def _with(job: Object, condition: Mapping[str, Any]) -> Object:
+    status = job["status"]
+    return {**job, "status": {**status, "conditions": [*(status.get("conditions") or ()), condition]}}
 
 
 def team_of(namespace: str, queue: str, queues: Mapping[str, int]) -> str:

@@ -44,9 +44,12 @@ def of_cluster(client: KubeClient, unread: dict[str, str]) -> Iterator[Located]:
 
 def of_files(places: Sequence[Path]) -> Iterator[Located]:
     """The objects in files, or in all files of folders, those of lists one by one."""
-    for path in (path for place in places for path in manifests.files(place)):
-        for number, one in enumerate(_values(path), 1):
-            yield from _flat(one, f"{path}: value {number}")
+    for place in places:
+        if not (found := manifests.files(place)):
+            refuse(f"{place}: files of YAML or JSON must be in it ({', '.join(manifests.SUFFIXES)}). Unpack archives.")
+        for path in found:
+            for number, one in enumerate(_values(path), 1):
+                yield from _flat(one, f"{path}: value {number}")
 
 
 _BETWEEN: Final = re.compile(r"\s*(?:==== START logs .*?==== END logs [^\n]*\s*)*", re.DOTALL)
@@ -78,7 +81,8 @@ def _small(value: dict[str, Any]) -> dict[str, Any]:
 def _flat(value: Any, place: str, depth: int = 0) -> Iterator[Located]:
     """A value, or the items of a list, and of a list in it; those of a typed list have its kind."""
     kind = str(value.get("kind") or "") if isinstance(value, Mapping) else "List"
-    items = value.get("items") if isinstance(value, Mapping) else value
+    # Go writes an empty list as null.
+    items = (value["items"] or []) if isinstance(value, Mapping) and "items" in value else value
     if not kind.endswith("List") or not isinstance(items, list) or depth == strict_yaml.MAX_DEPTH:
         yield place, value
         return

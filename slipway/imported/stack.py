@@ -3,10 +3,12 @@
 Engines that read a stack file take this in its place. What the folder does not say is in the notes; options ask it.
 """
 
+import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cache
 from pathlib import Path
 from typing import Any, Final
 
@@ -14,7 +16,7 @@ from sandbox.kubernetes.objects import Object
 from slipway.imported.folder import Folder, facts_of, team_of
 from slipway.imported.keep import CONFIGS, Names
 from slipway.imported.sources import of_files
-from slipway.replay.places import parts_of
+from slipway.replay.places import models_of, parts_of
 from slipway.replay.plan import CLUSTER, KUEUE, Objects
 from spec import strict_yaml
 from spec.catalog import gpus, instances, kubernetes, mig, prices
@@ -22,7 +24,7 @@ from spec.catalog.instances import InstanceType
 from spec.errors import refuse
 from spec.jobs import KUEUE_API
 from spec.pools import PoolSpec, keys, resolve_all
-from spec.quantities import CPU, MI, parse
+from spec.quantities import CPU, MEMORY, MI, parse
 from spec.settings import Platform
 from spec.settings.capacity import Capacity, Disruption, Market, Mig, Sharing
 from spec.settings.load import validate_parts
@@ -33,14 +35,24 @@ from spec.settings.teams import FoundTeam, Share
 INSTANCE: Final = "node.kubernetes.io/instance-type"
 ZONE: Final = "topology.kubernetes.io/zone"
 REGION: Final = "topology.kubernetes.io/region"
-_GROUPS: Final = (keys.NODE_POOL, "eks.amazonaws.com/nodegroup", "alpha.eksctl.io/nodegroup-name")
-_KARPENTER: Final = "karpenter.k8s.aws/instance-"
+_PRODUCTS: Final = ("nvidia.com/gpu.product", "cloud.google.com/gke-accelerator")
+"""Labels that name a node's GPU: of NVIDIA's GPU feature discovery, and of GKE."""
+_GROUPS: Final = (
+    *(keys.NODE_POOL, "eks.amazonaws.com/nodegroup", "alpha.eksctl.io/nodegroup-name", "kops.k8s.io/instancegroup"),
+    *("cloud.google.com/gke-nodepool", "kubernetes.azure.com/agentpool", INSTANCE, *_PRODUCTS),
+)
+"""Labels that name a node's group, the first one that it has."""
+_REGION_OF_AWS: Final = re.compile("[a-z]{2,4}(-[a-z]+)+-[0-9]")
+_FAMILIES: Final = ("karpenter.k8s.aws/instance-", "eks.amazonaws.com/instance-")
+"""What Karpenter, and EKS Auto Mode (EKS User Guide, "Create a Node Pool for EKS Auto Mode"), call facts of a type."""
 _EKS_MARKET: Final = "eks.amazonaws.com/capacityType"
 _MARKETS: Final = {"SPOT": "spot", "CAPACITY_BLOCK": "reserved"}
 """Values of it (EKS User Guide, "Managed node groups", capacity types)."""
 _OF_NODE: Final = ("kubernetes.io/hostname", ZONE, "topology.k8s.aws/", INSTANCE, "topology.ebs.csi.aws.com/")
 """Labels of one node, which another of its group need not have."""
 _ALL: Final = 1000  # nodes of a pool without a limit: the most that a setting of a pool may have
+ONE: Final = "all-nodes"
+"""Name of the queue of a cluster that has none."""
 _RENAMED: Final = {"cohort": "cohortName", "parent": "parentName"}
 """Fields of Kueue's v1beta1 by their names in v1beta2 (kueue v0.19.2, apis/kueue/v1beta1, *_conversion.go)."""
 
@@ -98,10 +110,11 @@ def made(name: str, objects: Mapping[str, Sequence[Object]], region: str | None,
     """The stack of objects by kind; arguments and errors as above."""
     notes: list[str] = []
     labels = [one["metadata"].get("labels") or {} for one in objects.get("Node", ())]
-    region = region or next((one[REGION] for one in labels if REGION in one), None)
+    named = (one[REGION] for one in labels if _REGION_OF_AWS.fullmatch(str(one.get(REGION))))
+    region = region or next(named, None)
     if region is None:
         region = prices.REGION
-        notes.append(f"no node has the label {REGION}: prices are those of {region}, or of --region")
+        notes.append(f"no node has a region of AWS as its {REGION}: prices are those of {region}, or of --region")
     parts = dict(_parts(objects, region, notes))
     if not parts:
         refuse(f"{name}: NodePools, or nodes with types of the catalog, must be there ({'; '.join(notes)})")
@@ -118,6 +131,9 @@ def made(name: str, objects: Mapping[str, Sequence[Object]], region: str | None,
     if problems:
         refuse(f"{name}: {problems[0].path}: {problems[0].rule} (given: {problems[0].value}). Name one by --region.")
     pools = {key: _pool(key, one, deciding, zones, bounds, notes) for key, one in parts.items()}
+    if not any(one["kind"] in ("ClusterQueue", "LocalQueue") for one in deciding):
+        notes.append("no queue of Kueue is there: one queue of all nodes is assumed, for all namespaces")
+        deciding += _one_queue(objects, parts, pools)
     platform = Platform.model_construct(**{**given, "pools": pools})
     teams = dict(_teams(deciding, parts, resolve_all(platform)))
     return Found(
@@ -133,23 +149,44 @@ def made(name: str, objects: Mapping[str, Sequence[Object]], region: str | None,
 
 
 def _parts(objects: Mapping[str, Sequence[Object]], region: str, notes: list[str]) -> Iterator[tuple[str, _Part]]:
-    pools = {one["metadata"]["name"]: one for one in objects.get("NodePool.karpenter.sh", ())}
+    pools = {one["metadata"]["name"]: _of_v1(one) for one in objects.get("NodePool.karpenter.sh", ())}
     groups: defaultdict[tuple[str, str], list[Object]] = defaultdict(list)
     left_out: Counter[str] = Counter()
     for node in objects.get("Node", ()):
         labels = node["metadata"].get("labels") or {}
-        label = next((key for key in _GROUPS if labels.get(key)), INSTANCE)
+        label, kind = next((key for key in _GROUPS if labels.get(key)), ""), _kind(node)
         if (node.get("spec") or {}).get("unschedulable"):
             left_out["they are cordoned"] += 1
-        elif _kind(node) is None:
-            left_out[f"the catalog has no instance type {labels.get(INSTANCE)}"] += 1
+        elif kind is None:
+            named = f"the catalog has no instance type {labels.get(INSTANCE)}"
+            left_out[named if labels.get(INSTANCE) else f"they have neither {INSTANCE} nor {_PRODUCTS[0]}"] += 1
         else:
+            if kind.name != labels.get(INSTANCE):
+                notes.append(f"{label} {labels[label]}: nodes that AWS doesn't have are priced as {kind.name}")
             groups[label, labels[label]].append(node)
     notes += [f"{count} nodes are left out: {why}" for why, count in left_out.items()]
     for name, pool in pools.items():
-        yield from _of_node_pool(name, pool, groups.pop((keys.NODE_POOL, name), []), region, notes)
+        found = list(_of_node_pool(name, pool, groups.get((keys.NODE_POOL, name), []), region, notes))
+        if found:
+            groups.pop((keys.NODE_POOL, name), None)
+        yield from found
     for (label, name), nodes in groups.items():
         yield name, _of_group(name, label, nodes)
+
+
+def _of_v1(pool: Object) -> Object:
+    """A NodePool of v1beta1 as v1 has it (karpenter.sh, "v1 Migration", changelog)."""
+    if not pool["apiVersion"].endswith("/v1beta1"):
+        return pool
+    spec, disruption = pool["spec"], dict(pool["spec"].get("disruption") or {})
+    inner = {**spec["template"]["spec"], "expireAfter": disruption.pop("expireAfter", "720h")}
+    reference = inner["nodeClassRef"]
+    inner["nodeClassRef"] = {"group": str(reference.get("apiVersion")).partition("/")[0], **reference}
+    inner["nodeClassRef"].pop("apiVersion", None)
+    if disruption.get("consolidationPolicy") == "WhenUnderutilized":
+        disruption["consolidationPolicy"] = "WhenEmptyOrUnderutilized"
+    spec = {**spec, "disruption": disruption, "template": {**spec["template"], "spec": inner}}
+    return {**pool, "apiVersion": "karpenter.sh/v1", "spec": spec}
 
 
 def _of_node_pool(
@@ -157,6 +194,11 @@ def _of_node_pool(
 ) -> Iterator[tuple[str, _Part]]:
     template = pool["spec"]["template"]
     terms = template["spec"].get("requirements") or []
+    known = _facts(next(iter(instances.ALL.values())))
+    for key in (one["key"] for one in terms if one["key"].startswith(_FAMILIES) and one["key"] not in known):
+        notes.append(f"NodePool {name}: its requirement of {key} is not in the catalog, and chooses no type")
+    if any(one.get("minValues") for one in terms):
+        notes.append(f"NodePool {name}: its minValues have no say")
     by_kind: defaultdict[tuple[str, str], list[InstanceType]] = defaultdict(list)
     for kind in sorted(instances.ALL.values(), key=lambda one: -one.gpus):
         if kind.offered_in(region) is not False and _meets(terms, _facts(kind)):
@@ -177,7 +219,7 @@ def _of_node_pool(
             _Part(
                 kinds=by_kind[key],
                 market=market,
-                labels=labels,
+                labels={**_common(by_kind[key]), **labels},
                 taints=template["spec"].get("taints") or [],
                 nodes=[one for one in nodes if _market(one) == market and _kind(one) in by_kind[key]],
                 own={keys.NODE_POOL: name, **({keys.CAPACITY_TYPE: market} if number else {})},
@@ -202,7 +244,18 @@ def _of_group(name: str, label: str, nodes: Sequence[Object]) -> _Part:
 
 
 def _kind(node: Object) -> InstanceType | None:
-    return instances.find(str((node["metadata"].get("labels") or {}).get(INSTANCE)))
+    """The type of a node; of one that is not of AWS, the smallest type with as many of its GPU."""
+    labels, capacity = node["metadata"].get("labels") or {}, (node.get("status") or {}).get("capacity") or {}
+    product = next((labels[key] for key in _PRODUCTS if labels.get(key)), "")
+    count = labels.get("nvidia.com/gpu.count") or capacity.get(keys.GPU) or "0"
+    return instances.find(str(labels.get(INSTANCE))) or (_alike(product, int(count)) if product else None)
+
+
+@cache
+def _alike(product: str, count: int) -> InstanceType | None:
+    models = models_of(product)
+    found = (one for one in instances.ALL.values() if one.gpu_name in models and one.gpus >= count)
+    return min(found, key=lambda one: (one.gpus, one.vcpus, one.name), default=None)
 
 
 def _market(node: Object) -> str:
@@ -221,7 +274,12 @@ def _facts(kind: InstanceType) -> dict[str, str]:
         "hypervisor": "nitro",
     }  # fmt: skip
     named = {INSTANCE: kind.name, keys.ARCH: kind.arch.replace("x86_64", "amd64"), "kubernetes.io/os": "linux"}
-    return {**named, **{f"{_KARPENTER}{key}": str(value) for key, value in of_type.items()}}
+    return {**named, **{f"{family}{key}": str(one) for family in _FAMILIES for key, one in of_type.items()}}
+
+
+def _common(kinds: Iterable[InstanceType]) -> dict[str, str]:
+    """Labels that all nodes of some types have."""
+    return dict(set.intersection(*({(key, one) for key, one in _facts(kind).items() if one} for kind in kinds)))
 
 
 def _meets(terms: Iterable[Mapping[str, Any]], facts: Mapping[str, str]) -> bool:
@@ -306,10 +364,16 @@ def _bounds(name: str, part: _Part, limits: Mapping[str, Any], asked: str | None
 
 
 def _covers(flavor: Object, part: _Part) -> bool:
-    """Whether nodes of a part have the labels of a flavor."""
-    single = _facts(part.kinds[0]) if len(part.kinds) == 1 else {keys.ARCH: _facts(part.kinds[0])[keys.ARCH]}
-    has = {**single, **part.labels, keys.CAPACITY_TYPE: part.market}
-    return (flavor["spec"].get("nodeLabels") or {}).items() <= has.items()
+    """Whether nodes of a part have, or may have, the labels of a flavor."""
+    has = {**_common(part.kinds), **part.labels, keys.CAPACITY_TYPE: part.market}
+    zones = {(node["metadata"].get("labels") or {}).get(ZONE) for node in part.nodes}
+    terms = part.pool["spec"]["template"]["spec"].get("requirements") or [] if part.pool else ()
+    return all(
+        has.get(key) == value
+        or (key == INSTANCE and value in {one.name for one in part.kinds})
+        or (key == ZONE and (value in zones or (part.pool is not None and _meets(terms, {ZONE: value}))))
+        for key, value in (flavor["spec"].get("nodeLabels") or {}).items()
+    )
 
 
 def _deciding(
@@ -330,7 +394,21 @@ def _deciding(
         yield found
     for name, part in parts.items():
         if part.pool is not None:
-            yield {**{key: value for key, value in part.pool.items() if key != "status"}, "metadata": {"name": name}}
+            yield _rendered(name, part.labels, part.pool)
+
+
+def _rendered(name: str, labels: Mapping[str, str], pool: Mapping[str, Any]) -> Object:
+    """A NodePool as Karpenter's simulation takes it: its types are chosen already, so that it requires nothing of them,
+    and has the labels that they have in common."""
+    spec, template = pool["spec"], pool["spec"]["template"]
+    terms = [
+        {key: value for key, value in one.items() if key != "minValues"}
+        for one in template["spec"].get("requirements") or ()
+        if not one["key"].startswith((INSTANCE, *_FAMILIES))
+    ]
+    template = {"metadata": {"labels": dict(labels)}, "spec": {**template["spec"], "requirements": terms}}
+    named = {"apiVersion": pool["apiVersion"], "kind": "NodePool", "metadata": {"name": name}}
+    return {**named, "spec": {**spec, "template": template}}
 
 
 def _converted(spec: dict[str, Any]) -> dict[str, Any]:
@@ -340,6 +418,30 @@ def _converted(spec: dict[str, Any]) -> dict[str, Any]:
         stops = ("Borrow", "Preempt")
         spec["flavorFungibility"] = {key: "MayStopSearch" if way in stops else way for key, way in ways.items()}
     return spec
+
+
+def _one_queue(
+    objects: Mapping[str, Sequence[Object]], parts: Mapping[str, _Part], pools: Mapping[str, FoundPool]
+) -> Iterator[Object]:
+    """Queues of a cluster without Kueue: what all nodes have, for all namespaces but those of Kubernetes."""
+    covered = dict.fromkeys((CPU, MEMORY, *(key for pool in pools.values() for key in pool.devices or ())))
+    flavors = []
+    for name, pool in pools.items():
+        kind = parts[name].kinds[0]
+        has = {CPU: kind.vcpus, MEMORY: kind.usable_memory_mib * MI, **(pool.devices or {})}
+        resources = [{"name": key, "nominalQuota": str(has.get(key, 0) * pool.max)} for key in covered]
+        flavors.append({"name": name, "resources": resources})
+        labels = {**parts[name].labels, keys.CAPACITY_TYPE: parts[name].market}
+        flavor = {"apiVersion": KUEUE_API, "kind": "ResourceFlavor", "metadata": {"name": name}}
+        yield {**flavor, "spec": {"nodeLabels": labels}}
+    group = {"coveredResources": [*covered], "flavors": flavors}
+    spaces = {str(each["metadata"].get("namespace") or "") for found in objects.values() for each in found}
+    spaces |= {one["metadata"]["name"] for one in objects.get("Namespace", ())} | {"default"}
+    queue = {"apiVersion": KUEUE_API, "kind": "ClusterQueue", "metadata": {"name": ONE}}
+    yield {**queue, "spec": {"namespaceSelector": {}, "resourceGroups": [group]}}
+    for space in sorted(one for one in spaces if one and not one.startswith("kube-")):
+        local = {"kind": "LocalQueue", "metadata": {"name": ONE, "namespace": space}}
+        yield {**queue, **local, "spec": {"clusterQueue": ONE}}
 
 
 def _configuration(maps: Iterable[Object], notes: list[str]) -> dict[str, Any]:

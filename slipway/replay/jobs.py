@@ -8,7 +8,7 @@ import io
 import math
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from decimal import Decimal
@@ -144,9 +144,13 @@ def read(source: Source) -> Trace:
     Raises:
         TraceError: A row is wrong, with its line.
     """
-    found = Collector(source, "csv")
+    return of_rows(Collector(source, "csv"), source.rows(COLUMNS, REQUIRED, own=True))
+
+
+def of_rows(found: Collector, rows: Iterable[Row]) -> Trace:
+    """The trace of rows with the columns `COLUMNS`. Raises TraceError as above."""
     times: set[bool] = set()
-    for row in source.rows(COLUMNS, REQUIRED, own=True):
+    for row in rows:
         at, absolute = row.moment("submitted")
         times.add(absolute)
         if len(times) > 1:

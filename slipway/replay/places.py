@@ -20,8 +20,8 @@ from spec.settings import Platform
 from spec.settings.capacity import Market
 
 _SLICES: Final = 7  # compute slices of a GPU with MIG (NVIDIA MIG User Guide, "Partitioning")
-_BOARD: Final = re.compile("nvidia|tesla|geforce|quadro|generation|sxm[0-9]?|pcie|nvl|hbm[0-9]?e?")
-"""What NVML and Slurm write around a model: brand, form of the board and kind of memory."""
+_BOARD: Final = re.compile("nvidia|tesla|geforce|quadro|generation|sxm[0-9]?|pcie|nvl|hbm[0-9]?e?|mega|mig|shared")
+"""What NVML, Slurm, GKE and GPU feature discovery write around a model: brand, board, kind of memory, and sharing."""
 _MIG: Final = re.compile(r"[0-9]g\.([0-9]+)gb")
 
 
@@ -156,7 +156,7 @@ def _typed(job: Job, every: Sequence[Place], types: Mapping[str, str]) -> tuple[
     if not job.gpu_types or not job.gpu_millis:
         return list(every), []
     words = [types.get(word, word) for word in job.gpu_types]
-    models = {model for word in words for model in _models(word)}
+    models = {model for word in words for model in models_of(word)}
     exact = [one for one in every if one.spec.gpu is not None and one.spec.gpu.name in models]
     if exact:
         return exact, []
@@ -191,7 +191,7 @@ def _named(word: str) -> tuple[str, int | None]:
     return model.replace("rtxa", "a"), int(instance[1]) if instance and not model else memory
 
 
-def _models(word: str) -> set[str]:
+def models_of(word: str) -> set[str]:
     """Models of the catalog that a word names, or an instance type: those of its memory, if it has one."""
     kind = instances.find(word.lower())
     if kind is not None and kind.gpu_name:
@@ -204,7 +204,7 @@ def _models(word: str) -> set[str]:
 
 def memory_of(word: str) -> int | None:
     """Memory in MiB of a GPU type: of the catalog's smallest variant, or by the table; None if unknown."""
-    models = _models(word)
+    models = models_of(word)
     if models:
         return min(gpus.get(name).memory_mib for name in models)
     table = {_named(name)[0]: gib for name, gib in tables()["gpus"].items()}

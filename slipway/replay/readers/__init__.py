@@ -2,12 +2,13 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Final
 
 from slipway.replay import jobs
 from slipway.replay.jobs import Trace
-from slipway.replay.readers import kubernetes, openb, prometheus, slurm
+from slipway.replay.readers import kubernetes, mapped, prometheus, slurm
 from slipway.replay.text import Source, TraceError
 
 
@@ -20,30 +21,33 @@ class Reader:
 
 
 def _is_csv(source: Source) -> bool:
-    """Whether it is any table that is not openb's: the reader names the columns that it lacks."""
+    """Whether it is any table: the reader names the columns that it lacks."""
     first = source.text.lstrip().partition("\n")[0]
-    return first[0] not in "{[<" and any(mark in first for mark in ",;\t") and not openb.recognises(source)
+    return first[0] not in "{[<" and any(mark in first for mark in ",;\t")
 
 
 READERS: Final[Mapping[str, Reader]] = {
-    "csv": Reader(_is_csv, jobs.read),
-    openb.FORMAT: Reader(openb.recognises, openb.read),
+    **{form: Reader(partial(mapped.recognises, form), partial(mapped.read, form)) for form in mapped.FORMATS},
     slurm.FORMAT: Reader(slurm.recognises, slurm.read),
     kubernetes.FORMAT: Reader(kubernetes.recognises, kubernetes.read),
     prometheus.FORMAT: Reader(prometheus.recognises, prometheus.read),
+    "csv": Reader(_is_csv, jobs.read),
 }
 
 
-def read(path: Path, form: str | None = None) -> Trace:
+def read(path: Path, form: str | None = None, columns: Mapping[str, str] | None = None) -> Trace:
     """The trace of a file.
 
     Args:
         form: Its format, a key of `READERS`; by default it is recognised.
+        columns: Columns of a table by ours, in place of a format.
 
     Raises:
         TraceError: The file is of no known format, or it is wrong.
     """
     source = Source.of(path)
+    if columns:
+        return mapped.by_map(source, columns)
     if form is not None:
         return READERS[form].read(source)
     for one in READERS.values():

@@ -30,7 +30,7 @@ def test_input(
 ) -> None:
     file, out = tmp_path / row.get("name", "objects.json"), tmp_path / "out"
     file.write_text(row["text"], encoding="utf-8")
-    code, said = run(monkeypatch, capsys, file, "--out", out)
+    code, said = run(monkeypatch, capsys, tmp_path if row.get("folder") else file, "--out", out)
     if "refused" in row:
         assert row["refused"] in said
         assert code == 2

@@ -1,5 +1,6 @@
 """A cluster without a stack file replays, fits and is billed as the stack whose objects it has."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -109,6 +110,75 @@ def test_requirements_of_a_node_pool(row: dict[str, Any]) -> None:
         assert note in " ".join(found.notes)
 
 
+GKE: Final = {"cloud.google.com/gke-accelerator": "nvidia-h100-mega-80gb", "topology.kubernetes.io/region": "us-east4"}
+DGX: Final = {"nvidia.com/gpu.product": "NVIDIA-A100-SXM4-40GB-SHARED", "nvidia.com/gpu.count": "8"}
+
+
+def test_nodes_of_others_are_those_of_aws_with_their_gpus_and_without_kueue_one_queue_has_them() -> None:
+    nodes = [node("a", "a3-megagpu-8g", **GKE), node("b", "", **DGX), node("c", "a2-highgpu-8g"), node("d", "")]
+    nodes[0]["status"]["capacity"]["nvidia.com/gpu"] = "8"
+    nodes[1]["status"]["capacity"]["nvidia.com/gpu"] = "16"
+    spaces = [{"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": one}} for one in ("vision", "kube-system")]
+    found = of_objects([*nodes, *spaces])
+    types = {name: one.instance_types[0].name for name, one in resolve_all(found.platform).items()}
+    assert types == {"a3-megagpu-8g": "p5.48xlarge", DGX["nvidia.com/gpu.product"]: "p4d.24xlarge"}
+    said = " ".join(found.notes)
+    for part in ("priced as p5.48xlarge", "no instance type a2-highgpu-8g", "neither node.kubernetes.io/instance-type"):
+        assert part in said
+    assert found.platform.account.region == "us-east-1"
+    shares = {name: [one.maximum for one in team.shares.values()] for name, team in found.platform.teams.items()}
+    assert shares == {"default": [8, 8], "vision": [8, 8]}
+    job = Job(name="j", team="vision", submitted=0.0, duration=60.0, gpu_millis=8000, gpu_types=("h100",))
+    jobs = Trace(jobs=[job, replace(job, name="k", pods=2)], format="csv")
+    ran = plan.make(jobs, found.platform, found.objects, Options())
+    assert [one.refused[:9] for one in ran.jobs.values()] == ["", "it is lar"]
+
+
+@pytest.mark.parametrize(
+    ("labels", "pools"),
+    [
+        ({"karpenter.k8s.aws/instance-gpu-name": "l4"}, {"one"}),
+        ({"node.kubernetes.io/instance-type": "g6.12xlarge"}, {"one"}),
+        ({"topology.kubernetes.io/zone": "us-east-1a"}, {"one"}),
+        ({"topology.kubernetes.io/zone": "us-east-1b"}, set()),
+        ({"karpenter.k8s.aws/instance-gpu-name": "h100"}, set()),
+    ],
+)
+def test_a_flavor_covers_the_pools_whose_nodes_may_have_its_labels(labels: dict[str, str], pools: set[str]) -> None:
+    requirements = [
+        {"key": "karpenter.k8s.aws/instance-family", "operator": "In", "values": ["g6"], "minValues": 1},
+        {"key": "karpenter.sh/capacity-type", "operator": "In", "values": ["spot"]},
+        {"key": "topology.kubernetes.io/zone", "operator": "In", "values": ["us-east-1a"]},
+    ]
+    template = {"spec": {"requirements": requirements, "nodeClassRef": {}}}
+    group = {"coveredResources": ["nvidia.com/gpu"], "flavors": [{"name": "f", "resources": [
+        {"name": "nvidia.com/gpu", "nominalQuota": 4}]}]}  # fmt: skip
+    rows: list[tuple[str, str, dict[str, Any], dict[str, str]]] = [
+        ("karpenter.sh/v1beta1", "NodePool", {"template": template, "disruption": {"expireAfter": "48h"}}, {}),
+        ("kueue.x-k8s.io/v1beta2", "ResourceFlavor", {"nodeLabels": labels}, {}),
+        ("kueue.x-k8s.io/v1beta2", "ClusterQueue", {"resourceGroups": [group]}, {}),
+        ("kueue.x-k8s.io/v1beta2", "LocalQueue", {"clusterQueue": "f"}, {"namespace": "vision"}),
+    ]
+    found = of_objects(
+        [
+            {
+                "apiVersion": api,
+                "kind": kind,
+                "metadata": {"name": "one" if kind == "NodePool" else "f", **where},
+                "spec": spec,
+            }
+            for api, kind, spec, where in rows
+        ]
+    )
+    assert set(found.platform.teams["vision"].gpus) == pools
+    assert resolve_all(found.platform)["one"].settings.disruption.expire_after == "48h"
+    # Karpenter's simulation knows no facts of types: what is left of the NodePool does not ask for them.
+    (pool,) = (one for one in found.objects.objects if one["kind"] == "NodePool")
+    assert pool["spec"]["template"]["spec"]["requirements"] == requirements[1:]
+    assert pool["spec"]["template"]["metadata"]["labels"]["karpenter.k8s.aws/instance-gpu-name"] == "l4"
+    assert "NodePool one: its minValues have no say" in found.notes
+
+
 def test_what_is_no_folder_of_an_import_is_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -125,7 +195,6 @@ def test_what_is_no_folder_of_an_import_is_refused(
     (tmp_path / "mine" / "Node.yaml").write_text(yaml.safe_dump(node("n", "g6.xlarge")), encoding="utf-8")
     assert "given: mine, without trace.csv" in run("replay --from mine")
     (tmp_path / "mine" / "trace.csv").write_text("job,submitted,duration\na,0,60\n", encoding="utf-8")
-    assert "import its LocalQueues" in run("replay --from mine")
     assert "is named like us-east-1 (given: atlantis)" in run(f"fit --from mine --region atlantis {FIT}")
     assert "--nodes cpu: it must be a node group" in run(f"fit --from mine --nodes cpu=0-4 {FIT}")
     assert "Write it like 0-8" in run(f"fit --from mine --nodes g6.xlarge=4-0 {FIT}")

@@ -10,11 +10,15 @@ import yaml
 
 from slipway.replay import jobs, text
 from slipway.replay.jobs import Job, Trace
-from slipway.replay.readers import READERS, openb, read, slurm
+from slipway.replay.readers import READERS, read, slurm
 from slipway.replay.text import Source, TraceError
+from spec import strict_yaml
+from spec.errors import SlipwayError
 
 HOSTILE: list[dict[str, str]] = yaml.safe_load(Path(__file__).with_name("hostile.yaml").read_text(encoding="utf-8"))
-HEADERS = {"csv": ",".join(jobs.COLUMNS[:-1]), "openb": ",".join(openb.COLUMNS), "slurm": "|".join(slurm.COLUMNS)}
+MAPPED: dict[str, dict[str, Any]] = strict_yaml.one(Path(__file__).with_name("mapped.yaml").read_text(encoding="utf-8"))
+OPENB = "name,cpu_milli,memory_mib,num_gpu,gpu_milli,gpu_spec,qos,pod_phase,creation_time,deletion_time,scheduled_time"
+HEADERS = {"csv": ",".join(jobs.COLUMNS[:-1]), "openb": OPENB, "slurm": "|".join(slurm.COLUMNS)}
 SHARED = os.environ.get("SLIPWAY_SHARED")
 
 
@@ -204,7 +208,24 @@ def test_pods_in_prometheus_are_joined_by_their_job(tmp_path: Path) -> None:
 def test_a_named_format_gives_the_reason(tmp_path: Path) -> None:
     with pytest.raises(TraceError, match="line 1: the header must have JobID"):
         of(tmp_path, "job,submitted,duration\na,0,1\n", "slurm")
-    assert list(READERS) == ["csv", "openb", "slurm", "kubernetes", "prometheus"]
+    assert list(READERS) == ["openb", "acme", "helios", "slurm", "kubernetes", "prometheus", "csv"]
+
+
+@pytest.mark.parametrize("name", MAPPED)
+def test_a_table_with_other_columns(name: str, tmp_path: Path) -> None:
+    row, path = MAPPED[name], tmp_path / "trace.csv"
+    path.write_text(row["text"], encoding="utf-8")
+    if "refused" in row:
+        with pytest.raises(SlipwayError) as error:
+            read(path, row.get("format"), row.get("map"))
+        assert row["refused"] in str(error.value)
+        return
+    trace = read(path, None, row.get("map"))
+    assert [{key: getattr(job, key) for key in each} for job, each in zip(trace.jobs, row["jobs"], strict=True)] == row[
+        "jobs"
+    ]
+    assert (trace.format, sum(trace.left_out.values())) == (row["format"], row.get("leftOut", 0))
+    assert row["lacks"] in " ".join(trace.notes)
 
 
 @pytest.mark.skipif(not SHARED, reason="SLIPWAY_SHARED names no folder with the trace of openb")
