@@ -69,15 +69,8 @@ REGISTRY: Final = dict(_found())
 
 def wanted(addons: Addons, installed: Collection[str] = ()) -> dict[str, AddOn[Any]]:
     """Enabled add-ons, by name, without those of these keys, which the cluster has."""
-    enabled = (_component(settings) for key, settings in addons.wanted() if key not in installed)
+    enabled = (REGISTRY[type(settings)](settings) for key, settings in addons.wanted() if key not in installed)
     return {addon.name: addon for addon in enabled}
-
-
-def _component(settings: AddonSettings) -> AddOn[Any]:
-    if (component := REGISTRY.get(type(settings))) is None:
-        msg = f"{type(settings).__name__} has no component: add a class AddOn[...] of it to components/addons"
-        raise TypeError(msg)
-    return component(settings)
 
 
 def controllers(addons: Addons) -> tuple[tuple[str, Controller], ...]:

@@ -134,12 +134,6 @@ def test_a_need_follows_by_way_of_any_number_of_others(later: str, earlier: str,
     assert (recording.named(earlier).urn in all_needed(recording)[recording.named(later).urn]) is needed
 
 
-@pytest.mark.parametrize(("later", "earlier"), CASES["prod has no wait of these"])
-def test_prod_has_no_wait_of_monitors_for_prometheus_nor_of_crds_for_nodes(later: str, earlier: str) -> None:
-    recording = recorded()
-    assert recording.named(earlier).urn not in closure(waits(recording))[recording.named(later).urn]
-
-
 # Which releases bring a CRD.
 
 

@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import Any, Final
 
 import pytest
-import yaml
 
 from slipway.render.recording import Recording
+from spec import strict_yaml
 from tests.support.stacks import NAMES, platform_of, recorded
 from tools import scanners
 
@@ -36,7 +36,7 @@ for name, document in json.load(sys.stdin).items():
               for action in statement.expanded_actions if action.lower() in severe]
     print(json.dumps([name, {key: value for key, value in found.items() if value}, grants]))
 """
-GRANTED: Final[dict[str, list[str]]] = yaml.safe_load(Path(__file__).with_name("granted.yaml").read_text())
+GRANTED: Final[dict[str, list[str]]] = strict_yaml.beside(__file__, "granted")
 RANDOM: Final = "[0-9a-f]{7}"
 OF_DEPLOYER: Final = (
     "kms:PutKeyPolicy",

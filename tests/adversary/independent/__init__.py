@@ -5,7 +5,6 @@ Kubernetes lists as its design, MITRE ATT&CK for containers, and the checks of P
 """
 
 from dataclasses import replace
-from pathlib import Path
 from typing import Final
 
 from spec import strict_yaml
@@ -20,7 +19,7 @@ from tests.adversary.independent.work import WORK
 
 __all__ = ["ACCEPTED", "EXTRA", "REQUESTS"]
 
-KNOWN: Final = strict_yaml.read(Path(__file__).with_name("known.yaml").read_text(encoding="utf-8"))
+KNOWN: Final = strict_yaml.beside(__file__, "known")
 ACCEPTED: Final = {act: reason for reason, acts in KNOWN.items() for act in acts}
 """Why each act that gets through is accepted."""
 REQUESTS: Final = (

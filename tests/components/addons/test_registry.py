@@ -15,7 +15,7 @@ from pulumi_kubernetes.helm.v3 import Release
 
 from components.addons import install, registry
 from components.addons.demand import NOTHING, Demand, of_values
-from components.addons.registry import REGISTRY, _component, before, sequence, wanted
+from components.addons.registry import REGISTRY, before, sequence, wanted
 from components.base.addon import AddOn, ChartRelease, Parts, Permissions
 from components.base.iam import Inline, Statement, document
 from components.base.kubernetes import declare
@@ -57,14 +57,6 @@ def test_an_add_on_has_its_keys_name_and_a_page(key: str) -> None:
     assert page.is_file(), f"{page.relative_to(ROOT)} is missing"
     headings = {line.removeprefix("## ") for line in page.read_text().splitlines() if line.startswith("## ")}
     assert {"Settings", "Cost", "Verification", "Troubleshooting"} <= headings
-
-
-def test_settings_without_a_component_are_named() -> None:
-    class Orphan(AddonSettings):
-        pass
-
-    with pytest.raises(TypeError, match="Orphan has no component: add a class"):
-        _component(Orphan())
 
 
 def test_names_are_unique() -> None:

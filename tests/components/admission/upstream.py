@@ -1,6 +1,5 @@
 """Samples of others for Dynamic Resource Allocation, as objects in a team's namespace."""
 
-from pathlib import Path
 from typing import Any, Final
 
 from spec import strict_yaml
@@ -9,7 +8,7 @@ from tests.components.admission.samples import GPU, GPU_TAINT, POOL, Object, con
 from tests.support.cases import beside
 
 DATA: Final = beside(__file__)
-ROWS: Final[list[dict[str, Any]]] = strict_yaml.read(Path(__file__).with_name("upstream_claims.yaml").read_text())
+ROWS: Final[list[dict[str, Any]]] = strict_yaml.beside(__file__, "upstream_claims")
 POOL_NAME: Final = "claimed"
 CLAIMED: Final[dict[str, Any]] = {
     "role": "inference", "provisioner": "managed", "instanceTypes": ["g6.12xlarge"], "min": 2, "max": 2,

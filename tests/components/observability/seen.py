@@ -27,9 +27,7 @@ from tests.components.observability.samples import groups, write
 from tests.support import promtool
 from tests.support.patience import SECONDS
 
-TARGETS: Final[list[dict[str, Any]]] = strict_yaml.read(
-    Path(__file__).with_name("seen.yaml").read_text(encoding="utf-8")
-)["targets"]
+TARGETS: Final[list[dict[str, Any]]] = strict_yaml.beside(__file__)["targets"]
 LINE: Final = "seen_line"
 """Label by which a stored series is found again; no rule reads it."""
 MINUTES: Final = 120

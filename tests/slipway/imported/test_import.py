@@ -14,7 +14,7 @@ from slipway.imported.keep import ROWS, Names
 from slipway.replay import readers
 from spec import strict_yaml
 
-ROWS_OF_INPUTS: Final = strict_yaml.read(Path(__file__).with_name("inputs.yaml").read_text(encoding="utf-8"))
+ROWS_OF_INPUTS: Final = strict_yaml.beside(__file__, "inputs")
 
 
 def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], *words: object) -> tuple[int, str]:

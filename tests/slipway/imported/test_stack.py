@@ -22,7 +22,7 @@ from spec.pools import resolve_all
 from tests.slipway.replay.examples import planned
 from tests.support.stacks import platform_of, recorded
 
-ROWS: Final = strict_yaml.read(Path(__file__).with_name("stacks.yaml").read_text(encoding="utf-8"))
+ROWS: Final = strict_yaml.beside(__file__, "stacks")
 AWS: Final = "eks.amazonaws.com"
 FIT: Final = "--params 7B --mode serve --seq 1024"
 

@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 
 from slipway.replay import jobs, text
 from slipway.replay.jobs import Job, Trace
@@ -15,8 +14,8 @@ from slipway.replay.text import Source, TraceError
 from spec import strict_yaml
 from spec.errors import SlipwayError
 
-HOSTILE: list[dict[str, str]] = yaml.safe_load(Path(__file__).with_name("hostile.yaml").read_text(encoding="utf-8"))
-MAPPED: dict[str, dict[str, Any]] = strict_yaml.one(Path(__file__).with_name("mapped.yaml").read_text(encoding="utf-8"))
+HOSTILE: list[dict[str, str]] = strict_yaml.beside(__file__, "hostile")
+MAPPED: dict[str, dict[str, Any]] = strict_yaml.beside(__file__, "mapped")
 OPENB = "name,cpu_milli,memory_mib,num_gpu,gpu_milli,gpu_spec,qos,pod_phase,creation_time,deletion_time,scheduled_time"
 HEADERS = {"csv": ",".join(jobs.COLUMNS[:-1]), "openb": OPENB, "slurm": "|".join(slurm.COLUMNS)}
 SHARED = os.environ.get("SLIPWAY_SHARED")

@@ -24,6 +24,7 @@ from slipway.why.bundle import Bundle
 from slipway.why.explain import explain
 from slipway.why.judge import violations
 from slipway.why.price import bound
+from spec import strict_yaml
 from spec.errors import SlipwayError
 from spec.settings.admission import Action
 from tests.slipway.why.objects import Object, bundle, event, obj, workload
@@ -102,7 +103,7 @@ def test_another_stack_has_other_namespaces_fields_and_expectations(tmp_path: Pa
     assert there.steps == read(path).trial.steps
 
 
-WRONG = yaml.safe_load((Path(__file__).with_name("wrong_scenarios.yaml")).read_text(encoding="utf-8"))
+WRONG = strict_yaml.beside(__file__, "wrong_scenarios")
 
 
 @pytest.mark.parametrize("row", WRONG, ids=[str(row["says"]) for row in WRONG])

@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import Any, Final
 
 import pytest
@@ -12,9 +11,7 @@ from slipway.upgrade.plan import plan
 from slipway.upgrade.world import World
 from spec import strict_yaml
 
-BREAKS: Final[Mapping[str, Mapping[str, Any]]] = strict_yaml.read(
-    Path(__file__).with_name("breaks.yaml").read_text(encoding="utf-8")
-)
+BREAKS: Final[Mapping[str, Mapping[str, Any]]] = strict_yaml.beside(__file__, "breaks")
 FOUND: Final = {name: row for name, row in BREAKS.items() if "none" not in row["finds"]}
 ANYWAY: Final = {"addresses", "budget", "crossing", "held", "karpenter-kubelet-annotation", "pair", "skipped-release",
                  "stale-definition", "stored-version", "unserved", "webhook"}  # fmt: skip

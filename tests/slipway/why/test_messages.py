@@ -13,12 +13,11 @@ from slipway.why import table
 from slipway.why.bundle import Bundle
 from slipway.why.explain import explain
 from slipway.why.table import place, rows
+from spec import strict_yaml
 from tests.slipway.why.objects import DEV, MANAGED, POOL, Object, bound, bundle, condition, event, obj, pod, workload
 from tests.support.stacks import platform_of
 
-ROWS: Final[dict[str, list[dict[str, Any]]]] = yaml.safe_load(
-    Path(__file__).with_name("messages.yaml").read_text(encoding="utf-8")
-)
+ROWS: Final[dict[str, list[dict[str, Any]]]] = strict_yaml.beside(__file__, "messages")
 CLASSES: Final = (
     obj("StorageClass", "gp3", provisioner="ebs.csi.aws.com"),
     obj("StorageClass", "efs", provisioner="efs.csi.aws.com"),

@@ -1,7 +1,6 @@
 """Manifests as articles print them end right: accepted, completed by `--fix`, or held with what to do."""
 
 import re
-from pathlib import Path
 from typing import Any, Final
 
 import pytest
@@ -10,11 +9,12 @@ import yaml
 from infra.target import target_of
 from slipway.why import fix, manifests, trainjob
 from slipway.why.answer import Answer
+from spec import strict_yaml
 from spec.settings import Platform
 from spec.settings.admission import Admission
 from tests.support.stacks import platform_of
 
-CASES: Final[list[dict[str, Any]]] = yaml.safe_load(Path(__file__).with_name("published.yaml").read_text("utf-8"))
+CASES: Final[list[dict[str, Any]]] = strict_yaml.beside(__file__, "published")
 JOB: Final[dict[str, Any]] = yaml.safe_load(next(each["text"] for each in CASES if "PyTorchJob" in each["name"]))
 
 

@@ -9,6 +9,7 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
+from spec import strict_yaml
 from spec.catalog import gpus, mig
 from tests.support.cases import beside
 
@@ -27,7 +28,7 @@ def test_layouts_are_those_of_mig_parted(gpu: str) -> None:
     assert mig.named_layout("all-balanced", gpu) == balanced
 
 
-NVML: dict[str, Any] = yaml.safe_load(Path(__file__).with_name("nvml.yaml").read_text(encoding="utf-8"))
+NVML: dict[str, Any] = strict_yaml.beside(__file__, "nvml")
 
 
 @pytest.mark.parametrize("gpu", sorted(NVML))

@@ -1,6 +1,5 @@
 """Requests that moto alone answers wrongly, or does not know, are answered as AWS answers them."""
 
-from pathlib import Path
 from typing import Any, Final
 
 import pytest
@@ -12,7 +11,7 @@ from sandbox.aws.shapes import fill
 from spec import strict_yaml
 from tests.sandbox.aws.samples import World
 
-ROWS: Final = strict_yaml.read(Path(__file__).with_name("answers.yaml").read_text(encoding="utf-8"))
+ROWS: Final = strict_yaml.beside(__file__, "answers")
 
 
 @pytest.mark.parametrize("subject", ROWS)
