@@ -66,8 +66,7 @@ SERVING_PDB = StackRule(
 
 def _serves(container: Node) -> bool:
     """Whether a container serves requests: it declares a port that Prometheus isn't alone to ask."""
-    ports = container["ports"]
-    return ports.known and not all(str(port["name"].raw).endswith("metrics") for port in ports.items())
+    return not all(str(port["name"].raw).endswith("metrics") for port in container["ports"].items())
 
 
 def _served(resource: Resource) -> bool:

@@ -127,7 +127,8 @@ def resample(trace: Trace, every: Sequence[Ceiling], shape: Shape) -> Trace:
             + (f", at most {longest // 3600} hours" if longest > LONGEST else "")
         )
     first_job = min((one.submitted for one in jobs), default=0.0)
-    moved_jobs = (replace(one, submitted=round(one.submitted - first_job, 3)) for one in jobs)
+    # What the source's job waited says nothing of one that is drawn.
+    moved_jobs = (replace(one, submitted=round(one.submitted - first_job, 3), waited=None) for one in jobs)
     ordered = tuple(sorted(moved_jobs, key=lambda one: (one.submitted, one.name)))
     if not ordered:
         refuse("no job of the trace is of a kind that the stack's pools take: has it GPUs, and shares of teams?")

@@ -129,6 +129,6 @@ def test_a_rehearsal_removes_what_is_in_the_way_and_lists_what_remains(
         assert codes == [1, 0]
         assert "removing load balancer" in said
         assert "removing network interface" in said
-        assert f"these remain, with tags of the cluster (1):\n  - volume {volume} (/data)" in said
+        assert f"these remain, with tags of the cluster (1):\n  - volume {volume} (/data, 1 GiB)" in said
         assert operations._sweeping(sandbox, platform, run, delete_volumes=True)(request) == 0
         assert ec2.describe_volumes()["Volumes"] == []
