@@ -10,7 +10,6 @@ from datetime import date
 from functools import cache
 from importlib import import_module
 from importlib.util import find_spec
-from pathlib import Path
 from typing import Any, Final, get_args, get_origin
 
 from pulumi._types import input_type_types, is_input_type
@@ -91,7 +90,7 @@ def parts(kind: Any) -> tuple[Any, Mapping[str, Any] | None]:
 
 @cache
 def _table() -> Mapping[str, Any]:
-    found: Mapping[str, Any] = strict_yaml.read(Path(__file__).with_suffix(".yaml").read_text(encoding="utf-8"))
+    found: Mapping[str, Any] = strict_yaml.beside(__file__)
     return found
 
 

@@ -5,7 +5,6 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from decimal import Decimal
 from fractions import Fraction
-from pathlib import Path
 from typing import Any, Final
 
 from slipway.replay import jobs
@@ -15,9 +14,7 @@ from spec import strict_yaml
 from spec.errors import refuse
 from spec.quantities import written
 
-FORMATS: Final[Mapping[str, Any]] = strict_yaml.one(
-    Path(__file__).with_name("formats.yaml").read_text(encoding="utf-8")
-)
+FORMATS: Final[Mapping[str, Any]] = strict_yaml.beside(__file__, "formats")
 NAMES: Final = (*jobs.COLUMNS, "started", "ended")
 _THEIRS: Final = re.compile(r"\{([^{}]+)\}")
 _STEP: Final = re.compile(r" ([*/]) ")
@@ -44,8 +41,7 @@ def by_map(source: Source, columns: Mapping[str, str]) -> Trace:
     needed = ("job", "submitted", *(("started", "ended") if "ended" in columns else ("duration",)))
     if missing := [one for one in needed if one not in columns]:
         refuse(f"--map: {missing[0]} must be named (needed: {', '.join(needed)}). Add --map {missing[0]}=COLUMN.")
-    absent = FORMATS["acme"]["absent"]
-    return _read(source, "csv", {"columns": columns, "optional": (), "absent": absent})
+    return _read(source, "csv", {"columns": columns})
 
 
 def _read(source: Source, form: str, row: Mapping[str, Any]) -> Trace:
@@ -60,14 +56,14 @@ def _rows(source: Source, form: Mapping[str, Any], found: Collector) -> Iterator
     """Rows with our columns."""
     given = {ours: text if "{" in text else f"{{{text}}}" for ours, text in form["columns"].items()}
     theirs = [name for text in given.values() for name in _THEIRS.findall(text)]
-    for row in source.rows(theirs, [one for one in theirs if one not in form["optional"]]):
+    for row in source.rows(theirs, [one for one in theirs if one not in form.get("optional", ())]):
         cells = {ours: _value(row, ours, text) for ours, text in given.items()}
         for ours, words in form.get("words", {}).items():
             cells[ours] = words.get(cells[ours], cells[ours])
         one = Row(row.name, row.place, cells)
         if "ended" in cells:
             if not one.known("started") or not one.known("ended"):
-                found.leave_out(form["absent"])
+                found.leave_out(form.get("absent", "it never started, or has not ended"))
                 continue
             submitted, start, end = (one.moment(name)[0] for name in ("submitted", "started", "ended"))
             if not submitted <= start <= end:

@@ -17,6 +17,7 @@ from slipway.render.program import record_platform
 from spec.settings import Platform, load, read_stack
 from spec.settings.addons import AddonSettings
 from spec.settings.base import Model
+from spec.settings.checks import CHECKS as ALL_CHECKS
 from tests.components.pools.samples import platform
 from tests.support.context import POOLS, addon_context
 from tests.support.day import TODAY
@@ -89,6 +90,10 @@ def unread(model: type[BaseModel], read: set[tuple[type[Model], str]]) -> Iterat
 def test_every_setting_is_read(read: set[tuple[type[Model], str]]) -> None:
     nothing = sorted({each for model in models(Platform) for each in unread(model, read)})
     assert not nothing, "nothing reads these settings: use them in the component, or remove them"
+
+
+def test_a_check_needs_parts_that_a_platform_has() -> None:
+    assert {need for check in ALL_CHECKS for need in check.needs} <= Platform.model_fields.keys()
 
 
 def test_a_setting_that_an_add_on_ignores_is_found(read: set[tuple[type[Model], str]]) -> None:
